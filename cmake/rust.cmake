@@ -12,6 +12,7 @@ add_custom_command(
     COMMAND ${CMAKE_COMMAND} -E env CARGO_TARGET_DIR=${RUST_TARGET_DIR} DQ_BRIDGE_DIR=${RUST_BRIDGE_DIR}
             ${CARGO} build --release --locked --manifest-path ${CMAKE_SOURCE_DIR}/rust/Cargo.toml
     DEPENDS ${RUST_SOURCES} ${CMAKE_SOURCE_DIR}/rust/Cargo.toml ${CMAKE_SOURCE_DIR}/rust/Cargo.lock ${CMAKE_SOURCE_DIR}/rust/build.rs
+            ${CMAKE_SOURCE_DIR}/data/schema.graphql
     COMMENT "cargo build (rust/)" USES_TERMINAL VERBATIM)
 add_library(dq_rust STATIC ${RUST_BRIDGE_DIR}/dq_rust.cc)
 target_include_directories(dq_rust SYSTEM PUBLIC ${RUST_BRIDGE_DIR})
