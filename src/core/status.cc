@@ -1,5 +1,7 @@
 #include "core/status.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -7,7 +9,7 @@ namespace dq {
 
 Status annotate(const Status& status, std::string_view prefix) {
     if (status.ok()) return status;
-    Status out(status.code(), absl::StrCat(prefix, ": ", status.message()));
+    Status out(status.code(), absl::StrCat(abslView(prefix), ": ", status.message()));
     status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) { out.SetPayload(url, payload); });
     return out;
 }

@@ -10,6 +10,7 @@
 #pragma once
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
+#include <absl/strings/string_view.h>
 
 #include <string_view>
 
@@ -17,6 +18,10 @@ namespace dq {
 
 using absl::Status;
 using absl::StatusOr;
+
+// Abseil built for C++14 has a string_view of its own that does not convert to or from the standard one.
+inline absl::string_view abslView(std::string_view text) { return {text.data(), text.size()}; }
+inline std::string_view stdView(absl::string_view text) { return {text.data(), text.size()}; }
 
 // Drops an outcome on purpose. `why` is for the reader of the call.
 inline void ignore(const Status& /*outcome*/, std::string_view /*why*/) {}
