@@ -15,12 +15,12 @@ std::string_view CsvTable::readField(std::string_view text, std::size_t& at) {
     }
     std::size_t start = ++at;
     bool doubled = false;
-    for (;; ++at) {
+    for (;;) {
         at = text.find('"', at);
         DQ_CHECK(at != std::string_view::npos, "an embedded CSV file has an open quote");
         if (at + 1 >= text.size() || text[at + 1] != '"') break;
         doubled = true;
-        ++at;
+        at += 2;
     }
     std::string_view field = text.substr(start, at - start);
     ++at;

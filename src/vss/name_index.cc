@@ -12,7 +12,7 @@ NameIndex::NameIndex(std::span<const std::string_view> names) : names_(names.beg
         slots_.fill(kFree);
         bool placed = true;
         for (std::size_t i = 0; i < names_.size() && placed; ++i) {
-            std::uint8_t& slot = slots_[hash(names_[i], seed_) & kMask];
+            std::uint8_t& slot = slots_[slotOf(names_[i], seed_)];
             placed = slot == kFree;
             slot = static_cast<std::uint8_t>(i);
         }

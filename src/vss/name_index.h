@@ -18,15 +18,17 @@ class NameIndex {
 
     // Position of `name` in the list given, or -1. Exact bytes.
     int find(std::string_view name) const {
-        std::uint8_t at = slots_[hash(name, seed_) & kMask];
+        std::uint8_t at = slots_[slotOf(name, seed_)];
         if (at == kFree) return -1;
         return names_[at] == name ? at : -1;
     }
 
   private:
-    static constexpr std::size_t kSlots = 4096, kMask = kSlots - 1;
+    static constexpr std::size_t kSlotBits = 12;
     static constexpr std::uint8_t kFree = 255;
 
+    // The top bits of a last product: those that every bit of the name reaches.
+    static std::size_t slotOf(std::string_view name, std::uint64_t seed) { return (hash(name, seed) * seed) >> (64 - kSlotBits); }
     // Eight bytes a step, the last step overlapping the one before.
     static std::uint64_t hash(std::string_view name, std::uint64_t seed) {
         std::uint64_t h = name.size() * seed;
@@ -50,7 +52,7 @@ class NameIndex {
 
     std::uint64_t seed_ = 0;
     std::vector<std::string_view> names_;
-    std::array<std::uint8_t, kSlots> slots_;
+    std::array<std::uint8_t, 1u << kSlotBits> slots_;
 };
 
 }  // namespace dq::vss
