@@ -6,6 +6,8 @@
 //
 // Limits (server.md §3): header read 10 s, whole request 60 s, idle 120 s, headers 1 MiB, body `max_body_bytes` (413 above it).
 // `cancel` ends when the client leaves or the server stops hard. A handler that throws gives 500 and is logged. Threads: any.
+// A handler must not call stop() of its own server. The server owns framing: Content-Length and Transfer-Encoding of a Response
+// are ignored; `Connection: close` in it closes the connection after the answer.
 #pragma once
 #include <absl/status/status.h>
 
@@ -55,6 +57,9 @@ struct ServerOptions {
     std::size_t max_body_bytes = 4 * 1024 * 1024;
     std::size_t max_header_bytes = 1024 * 1024;
     std::int64_t header_timeout_micros = 10'000'000, request_timeout_micros = 60'000'000, idle_timeout_micros = 120'000'000;
+    std::int64_t write_timeout_micros = 60'000'000;             // without progress; the connection is then reset
+    std::size_t max_queued = 1024;                              // requests waiting for a worker; 503 above it
+    std::size_t max_buffered_bytes = 256 * 1024 * 1024;         // held for all connections; large requests get 503 above it
 };
 
 class Server {
@@ -64,6 +69,7 @@ class Server {
     absl::Status start();                  // binds and listens; the error names address and port
     std::uint16_t port() const;
     // False when requests were still running after `drain_micros` (they are then cancelled and their connections closed).
+    // Returns when no thread of the server is left, so what handlers use may be released after it.
     bool stop(std::int64_t drain_micros);
 
   private:
