@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/cancel.h"
+#include "core/status.h"
 #include "engine/error.h"
 #include "engine/result.h"
 #include "engine/value.h"
@@ -89,14 +90,17 @@ class Transaction {
 //   appender.string(0, subject); appender.value<int32_t>(1, bucket); … ; DQ_RETURN_IF_ERROR(appender.endRow());
 //   DQ_RETURN_IF_ERROR(appender.close());
 //
-// Every column must be set before endRow(). Strings are copied.
+// Every column must be set before endRow(). Strings are copied. A VARCHAR that is not UTF-8 fails the row: endRow() gives
+// InvalidArgument and the row is not added. Rows reach the table at close(), or earlier when many are held; an Appender that dies
+// unclosed drops what it holds. Inside a transaction of its connection the rows belong to that transaction.
 class Appender {
   public:
     static absl::StatusOr<Appender> open(Connection& connection, const std::string& catalog, const std::string& schema, const std::string& table);
     Appender(Appender&&) noexcept;
     ~Appender();
     template <typename T>
-    void value(idx_t column, T v) {
+    void value(idx_t column, T v) {   // T as wide as the column's type; TIMESTAMPTZ is std::int64_t µs
+        DQ_CHECK(column < widths_.size() && widths_[column] == sizeof(T), "column written as another type than it has");
         static_cast<T*>(data_[column])[row_] = v;
     }
     void string(idx_t column, std::string_view text);      // VARCHAR (must be valid UTF-8) or BLOB
@@ -111,6 +115,7 @@ class Appender {
     absl::Status flushChunk();
     std::unique_ptr<Impl> impl_;
     std::vector<void*> data_;
+    std::vector<std::uint8_t> widths_;   // bytes of a fixed-width value, 0 for text and lists
     idx_t row_ = 0;
 };
 

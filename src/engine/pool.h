@@ -4,7 +4,8 @@
 //   lease->query(...);            // back to the pool when the lease dies; discarded when broken() was called or it is too old
 //
 // `prepare` runs on every connection the pool mints (session settings, attach). Connections live ≤ 30 min, idle ≤ 5 min.
-// Threads: any; a Lease belongs to one thread. acquire() waits while all are in use, until the Cancel says stop.
+// Threads: any; a Lease belongs to one thread. acquire() waits, first come first served, while all are in use, until the Cancel says
+// stop. A connection that comes back inside a transaction is dropped.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -39,13 +40,17 @@ class Pool {
         Connection& operator*() const { return *connection_; }
         // The pool drops this connection instead of reusing it.
         void broken() { broken_ = true; }
+        // Minted after the last recycle() or replaceDatabase() (see PoisonWatch).
+        bool fresh() const;
 
       private:
         friend class Pool;
-        Lease(Pool* pool, std::unique_ptr<Connection> connection, std::int64_t born) : pool_(pool), connection_(std::move(connection)), born_(born) {}
+        Lease(Pool* pool, std::unique_ptr<Connection> connection, std::int64_t born, std::uint64_t generation)
+            : pool_(pool), connection_(std::move(connection)), born_(born), generation_(generation) {}
         Pool* pool_;
         std::unique_ptr<Connection> connection_;
         std::int64_t born_;
+        std::uint64_t generation_;
         bool broken_ = false;
     };
 
@@ -54,12 +59,15 @@ class Pool {
     absl::StatusOr<Lease> acquire(const Cancel& cancel = Cancel::root());
     // Drops idle connections; those on loan are dropped when they come back ("recycle", and engine restart).
     void recycle();
-    // Uses another instance from now on (engine restart).
+    // Uses another instance from now on (engine restart). Statements that run on the old instance are interrupted, and acquire() waits
+    // until its last connection on loan is back: two instances never work on one catalog file through one pool. Who shares an instance
+    // between pools replaces it in all of them.
     void replaceDatabase(std::shared_ptr<Database> database);
 
   private:
     struct Impl;
-    std::unique_ptr<Impl> impl_;
+    void giveBack(Lease& lease);
+    std::shared_ptr<Impl> impl_;   // shared with the scrape callback, which may outlive the pool
 };
 
 }  // namespace dq::engine
