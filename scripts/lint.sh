@@ -4,7 +4,7 @@
 # --changed looks only at the C++ files that differ from HEAD (formatting and stand-alone headers; the other checks are quick and
 # always see all files). Every check runs; the exit code is 1 when one of them found something. clang-tidy: scripts/tidy.sh.
 set -uo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/.." || exit
 failed=0
 
 check() { # check NAME COMMAND...

@@ -22,7 +22,8 @@ as_server_user=(setpriv --pdeathsig INT)
 if [[ $(id -u) == 0 ]]; then as_server_user+=(--reuid=postgres --regid=postgres --init-groups); fi
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/dq-postgres-XXXXXX")
-server= child=
+server=''
+child=''
 stop() {
     trap - EXIT
     trap '' INT TERM HUP
@@ -64,7 +65,7 @@ start_server() {
     done
     kill -INT "$server" 2>/dev/null || true
     wait "$server" 2>/dev/null || true
-    server=
+    server=''
     return 1
 }
 start_server || start_server || start_server || { cat "$folder/server.log" >&2; die "PostgreSQL did not start"; }
@@ -75,5 +76,5 @@ export DQ_TEST_POSTGRES_DSN="host=127.0.0.1 port=$port user=postgres dbname=post
 child=$!
 code=0
 wait "$child" || code=$?
-child=
+child=''
 exit "$code"
