@@ -12,11 +12,12 @@
 namespace dq {
 namespace {
 
-constexpr std::int64_t kSoon = 5'000;         // µs: a deadline that passes during the test
-constexpr std::int64_t kBound = 30'000'000;   // µs: only a broken implementation waits that long
+constexpr std::int64_t kSoon = 5'000;        // µs: a deadline that passes during the test
+constexpr std::int64_t kBound = 30'000'000;  // µs: only a broken implementation waits that long
 
 std::int64_t steadyNow() {
-    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 TEST(Cancel, EndsOnceWithCancelled) {
@@ -110,7 +111,9 @@ TEST(Cancel, ACallbackOnAnEndedWorkRunsAtOnce) {
 TEST(Cancel, ADestroyedGuardsCallbackDoesNotRun) {
     const Cancel work = Cancel::root();
     int runs = 0;
-    { const auto guard = work.onCancel([&] { ++runs; }); }
+    {
+        const auto guard = work.onCancel([&] { ++runs; });
+    }
     auto moved = work.onCancel([&] { runs += 10; });
     Cancel::Guard kept;
     kept = std::move(moved);

@@ -11,8 +11,8 @@ namespace dq {
 class Clock {
   public:
     virtual ~Clock() = default;
-    virtual Micros now() const = 0;                // wall clock, µs UTC
-    virtual std::int64_t steadyMicros() const = 0; // monotonic, for ages and time-outs
+    virtual Micros now() const = 0;                 // wall clock, µs UTC
+    virtual std::int64_t steadyMicros() const = 0;  // monotonic, for ages and time-outs
 };
 
 // The machine's clocks. One object, never destroyed.

@@ -1,4 +1,5 @@
-// FNV-1a 32: the hash that assigns a subject to one of 256 lake partitions (`subject_bucket`). Part of the lake contract.
+// FNV-1a 32: the hash that assigns a subject to one of 256 lake partitions (`subject_bucket`). Part of the lake
+// contract.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -13,6 +14,8 @@ constexpr std::uint32_t fnv1a32(std::string_view bytes) {
     }
     return h;
 }
-constexpr std::int32_t subjectBucket(std::string_view subject) { return static_cast<std::int32_t>(fnv1a32(subject) % 256); }
+constexpr std::int32_t subjectBucket(std::string_view subject) {
+    return static_cast<std::int32_t>(fnv1a32(subject) % 256);
+}
 
 }  // namespace dq

@@ -20,7 +20,8 @@
 namespace dq {
 namespace {
 
-constexpr std::array<std::string_view, 8> kLevelNames = {"trace", "debug", "info", "warn", "error", "fatal", "panic", "disabled"};
+constexpr std::array<std::string_view, 8> kLevelNames = {"trace", "debug", "info",  "warn",
+                                                         "error", "fatal", "panic", "disabled"};
 
 std::atomic<LogLevel> minimum_level{LogLevel::kInfo};
 
@@ -70,9 +71,11 @@ class Output {
     std::optional<std::string> captured_;
 };
 
-// Bytes of the UTF-8 character at the front of a text that is not empty; 0 when it is none (overlong, surrogate, cut off).
+// Size of the UTF-8 character at the front of a text that is not empty; 0 when it is none (overlong, surrogate, cut).
 std::size_t utf8SequenceSize(std::string_view text) {
-    const auto byte = [&](std::size_t i) -> unsigned { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
+    const auto byte = [&](std::size_t i) -> unsigned {
+        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
+    };
     const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0) == 0x80; };
     const unsigned first = byte(0), second = byte(1);
     if (first < 0x80) return 1;

@@ -2,8 +2,11 @@
 //
 //   logWarn("slow lake read", {{"op", op}, {"duration", millis}});
 //
-// Never a secret, token, DSN password, vehicle id or payload in a field. Threads: any. Severities below the level cost a branch.
+// Never a secret, token, DSN password, vehicle id or payload in a field. Threads: any. Severities below the level cost
+// a branch.
 #pragma once
+#include <absl/strings/string_view.h>
+
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -20,11 +23,11 @@ struct LogField {
     LogField(std::string_view n, std::string_view v) : name(n), value(v) {}
     LogField(std::string_view n, const std::string& v) : name(n), value(std::string_view(v)) {}
     LogField(std::string_view n, const char* v) : name(n), value(std::string_view(v)) {}
+    LogField(std::string_view n, absl::string_view v) : name(n), value(std::string_view(v.data(), v.size())) {}
     LogField(std::string_view n, double v) : name(n), value(v) {}
     LogField(std::string_view n, bool v) : name(n), value(v) {}
     template <typename I>
-        requires std::is_integral_v<I>
-    LogField(std::string_view n, I v) : name(n), value(static_cast<std::int64_t>(v)) {}
+    requires std::is_integral_v<I> LogField(std::string_view n, I v) : name(n), value(static_cast<std::int64_t>(v)) {}
 };
 using LogFields = std::initializer_list<LogField>;
 
@@ -40,7 +43,9 @@ inline void logDebug(std::string_view m, LogFields f = {}) { log(LogLevel::kDebu
 inline void logInfo(std::string_view m, LogFields f = {}) { log(LogLevel::kInfo, m, f); }
 inline void logWarn(std::string_view m, LogFields f = {}) { log(LogLevel::kWarn, m, f); }
 inline void logError(std::string_view m, LogFields f = {}) { log(LogLevel::kError, m, f); }
-inline void logFatal(std::string_view m, LogFields f = {}) { log(LogLevel::kFatal, m, f); }  // logs only; the caller ends the process
+inline void logFatal(std::string_view m, LogFields f = {}) {
+    log(LogLevel::kFatal, m, f);
+}  // logs only; the caller ends the process
 
 // Tests capture every line instead of writing it. Not for concurrent use of two captures.
 class LogCapture {

@@ -25,29 +25,33 @@ TEST_F(Log, WritesOneJsonObjectALine) {
     LogCapture capture;
     logInfo("started", {{"port", 8080}, {"ratio", 0.5}, {"on", true}, {"name", "x"}, {"text", std::string("y")}});
     logError("failed");
-    EXPECT_EQ(normalised(capture.text()),
-              R"({"level":"info","app":"dq","time":T,"port":8080,"ratio":0.5,"on":true,"name":"x","text":"y","message":"started"})"
-              "\n"
-              R"({"level":"error","app":"dq","time":T,"message":"failed"})"
-              "\n");
+    EXPECT_EQ(normalised(capture.text()), R"({"level":"info","app":"dq","time":T,"port":8080,"ratio":0.5,"on":true,)"
+                                          R"("name":"x","text":"y","message":"started"})"
+                                          "\n"
+                                          R"({"level":"error","app":"dq","time":T,"message":"failed"})"
+                                          "\n");
 }
 
 TEST_F(Log, EscapesWhateverATextHolds) {
     LogCapture capture;
     logWarn("a\"b\\c\nd\re\tf", {{"k\"", std::string_view("\0\x01\x1f\x7f", 4)}, {"utf", "é€😀"}});
-    EXPECT_EQ(normalised(capture.text()),
-              R"({"level":"warn","app":"dq","time":T,"k\"":"\u0000\u0001\u001f\u007f","utf":"é€😀","message":"a\"b\\c\nd\re\tf"})"
-              "\n");
+    EXPECT_EQ(normalised(capture.text()), R"({"level":"warn","app":"dq","time":T,"k\"":"\u0000\u0001\u001f\u007f",)"
+                                          R"("utf":"é€😀","message":"a\"b\\c\nd\re\tf"})"
+                                          "\n");
 }
 
 TEST_F(Log, ReplacesBytesThatAreNotUtf8) {
     LogCapture capture;
-    logWarn("m", {{"lone", "\x80 \xff"}, {"cut", "\xE2\x82"}, {"overlong", "\xC0\xAF"}, {"surrogate", "\xED\xA0\x80"},
+    logWarn("m", {{"lone", "\x80 \xff"},
+                  {"cut", "\xE2\x82"},
+                  {"overlong", "\xC0\xAF"},
+                  {"surrogate", "\xED\xA0\x80"},
                   {"high", "\xF4\x90\x80\x80"}});
-    EXPECT_EQ(normalised(capture.text()),
-              R"({"level":"warn","app":"dq","time":T,"lone":"\ufffd \ufffd","cut":"\ufffd\ufffd","overlong":"\ufffd\ufffd",)"
-              R"("surrogate":"\ufffd\ufffd\ufffd","high":"\ufffd\ufffd\ufffd\ufffd","message":"m"})"
-              "\n");
+    EXPECT_EQ(
+        normalised(capture.text()),
+        R"({"level":"warn","app":"dq","time":T,"lone":"\ufffd \ufffd","cut":"\ufffd\ufffd","overlong":"\ufffd\ufffd",)"
+        R"("surrogate":"\ufffd\ufffd\ufffd","high":"\ufffd\ufffd\ufffd\ufffd","message":"m"})"
+        "\n");
 }
 
 TEST_F(Log, WritesNumbersThatReadBack) {
@@ -57,10 +61,11 @@ TEST_F(Log, WritesNumbersThatReadBack) {
                   {"huge", 1e300},
                   {"none", std::numeric_limits<double>::quiet_NaN()},
                   {"inf", std::numeric_limits<double>::infinity()}});
-    EXPECT_EQ(normalised(capture.text()),
-              R"({"level":"warn","app":"dq","time":T,"min":-9223372036854775808,"tenth":0.1,"huge":1e+300,"none":"nan",)"
-              R"("inf":"inf","message":"m"})"
-              "\n");
+    EXPECT_EQ(
+        normalised(capture.text()),
+        R"({"level":"warn","app":"dq","time":T,"min":-9223372036854775808,"tenth":0.1,"huge":1e+300,"none":"nan",)"
+        R"("inf":"inf","message":"m"})"
+        "\n");
 }
 
 TEST_F(Log, LeavesOutWhatIsBelowTheLevel) {
@@ -89,16 +94,20 @@ TEST_F(Log, LinesOfThreadsDoNotMix) {
     }
     for (auto& thread : threads) thread.join();
     const std::string text = capture.text();
-    const std::regex line(R"(\{"level":"info","app":"dq",("commit":"\w{7}",)?"time":"[^"]+","i":\d+,"message":"m"\}\n)");
+    const std::regex line(
+        R"(\{"level":"info","app":"dq",("commit":"\w{7}",)?"time":"[^"]+","i":\d+,"message":"m"\}\n)");
     EXPECT_EQ(std::regex_replace(text, line, "").size(), 0u);
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 200);
 }
 
 TEST(LogLevel, Names) {
     const std::pair<const char*, LogLevel> cases[] = {
-        {"trace", LogLevel::kTrace}, {"DEBUG", LogLevel::kDebug}, {"Info", LogLevel::kInfo},   {"warn", LogLevel::kWarn},
-        {"error", LogLevel::kError}, {"fatal", LogLevel::kFatal}, {"panic", LogLevel::kPanic}, {"disabled", LogLevel::kDisabled},
-        {"-1", LogLevel::kTrace},    {"0", LogLevel::kDebug},     {"1", LogLevel::kInfo},      {"5", LogLevel::kPanic},
+        {"trace", LogLevel::kTrace}, {"DEBUG", LogLevel::kDebug},
+        {"Info", LogLevel::kInfo},   {"warn", LogLevel::kWarn},
+        {"error", LogLevel::kError}, {"fatal", LogLevel::kFatal},
+        {"panic", LogLevel::kPanic}, {"disabled", LogLevel::kDisabled},
+        {"-1", LogLevel::kTrace},    {"0", LogLevel::kDebug},
+        {"1", LogLevel::kInfo},      {"5", LogLevel::kPanic},
         {"7", LogLevel::kDisabled},
     };
     for (const auto& [text, level] : cases) {

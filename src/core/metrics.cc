@@ -15,9 +15,14 @@ prometheus::Family<prometheus::Gauge>& Metrics::gauges(const std::string& name, 
 prometheus::Family<prometheus::Histogram>& Metrics::histograms(const std::string& name, const std::string& help) {
     return prometheus::BuildHistogram().Name(name).Help(help).Register(*registry_);
 }
-prometheus::Counter& Metrics::counter(const std::string& name, const std::string& help) { return counters(name, help).Add({}); }
-prometheus::Gauge& Metrics::gauge(const std::string& name, const std::string& help) { return gauges(name, help).Add({}); }
-prometheus::Histogram& Metrics::histogram(const std::string& name, const std::string& help, const std::vector<double>& bounds) {
+prometheus::Counter& Metrics::counter(const std::string& name, const std::string& help) {
+    return counters(name, help).Add({});
+}
+prometheus::Gauge& Metrics::gauge(const std::string& name, const std::string& help) {
+    return gauges(name, help).Add({});
+}
+prometheus::Histogram& Metrics::histogram(const std::string& name, const std::string& help,
+                                          const std::vector<double>& bounds) {
     return histograms(name, help).Add({}, prometheus::Histogram::BucketBoundaries(bounds));
 }
 void Metrics::onScrape(std::function<void()> collect) {

@@ -1,9 +1,10 @@
-// Prometheus series. A folder that measures declares a struct of its series, built from a Metrics, and keeps references:
+// Prometheus series. A folder that measures declares a struct of its series, built from a Metrics, and keeps
+// references:
 //
 //   struct QueryMetrics { Family<Histogram>& read_seconds; explicit QueryMetrics(Metrics& m) : ... {} };
 //
-// Names, labels, buckets and help follow data/metrics.csv. A series exists only in a process that built its struct: alerts rely
-// on absence. Threads: any. The Metrics must outlive every user.
+// Names, labels, buckets and help follow data/metrics.csv. A series exists only in a process that built its struct:
+// alerts rely on absence. Threads: any. The Metrics must outlive every user.
 #pragma once
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
@@ -29,7 +30,8 @@ class Metrics {
     // Unlabelled series, present from the start with value 0.
     prometheus::Counter& counter(const std::string& name, const std::string& help);
     prometheus::Gauge& gauge(const std::string& name, const std::string& help);
-    prometheus::Histogram& histogram(const std::string& name, const std::string& help, const std::vector<double>& bounds);
+    prometheus::Histogram& histogram(const std::string& name, const std::string& help,
+                                     const std::vector<double>& bounds);
     // Runs `collect` at the start of every scrape (for gauges read from elsewhere).
     void onScrape(std::function<void()> collect);
     // Prometheus text format 0.0.4 of all series.

@@ -16,10 +16,14 @@ TEST(Metrics, RendersWhatWasDeclared) {
     metrics.counters("dq_labelled_total", "By kind.").Add({{"kind", "a\"b"}}).Increment();
     metrics.histogram("dq_seconds", "Times.", {0.1, 1}).Observe(0.5);
     const std::string text = metrics.render();
-    EXPECT_THAT(text, HasSubstr("# HELP dq_things_total Things seen.\n# TYPE dq_things_total counter\ndq_things_total 3\n"));
+    EXPECT_THAT(text,
+                HasSubstr("# HELP dq_things_total Things seen.\n# TYPE dq_things_total counter\ndq_things_total 3\n"));
     EXPECT_THAT(text, HasSubstr("dq_level -1.5\n"));
     EXPECT_THAT(text, HasSubstr("dq_labelled_total{kind=\"a\\\"b\"} 1\n"));
-    EXPECT_THAT(text, HasSubstr("dq_seconds_bucket{le=\"0.1\"} 0\ndq_seconds_bucket{le=\"1\"} 1\ndq_seconds_bucket{le=\"+Inf\"} 1\n"));
+    EXPECT_THAT(
+        text,
+        HasSubstr(
+            "dq_seconds_bucket{le=\"0.1\"} 0\ndq_seconds_bucket{le=\"1\"} 1\ndq_seconds_bucket{le=\"+Inf\"} 1\n"));
     EXPECT_THAT(text, HasSubstr("dq_seconds_count 1\ndq_seconds_sum 0.5\n"));
 }
 

@@ -34,18 +34,18 @@ Status annotate(const Status& status, std::string_view prefix);
 
 }  // namespace dq
 
-#define DQ_CHECK(condition, reason) \
-    do {                            \
+#define DQ_CHECK(condition, reason)                                                  \
+    do {                                                                             \
         if (!(condition)) ::dq::checkFailed(#condition, __FILE__, __LINE__, reason); \
     } while (0)
 
 #define DQ_CONCAT_INNER(a, b) a##b
 #define DQ_CONCAT(a, b) DQ_CONCAT_INNER(a, b)
 // Returns from the enclosing function when `expression` (a Status) is not OK.
-#define DQ_RETURN_IF_ERROR(expression)                       \
-    do {                                                     \
-        ::absl::Status dq_status_ = (expression);            \
-        if (!dq_status_.ok()) return dq_status_;             \
+#define DQ_RETURN_IF_ERROR(expression)            \
+    do {                                          \
+        ::absl::Status dq_status_ = (expression); \
+        if (!dq_status_.ok()) return dq_status_;  \
     } while (0)
 // DQ_ASSIGN_OR_RETURN(auto rows, read()): declares or assigns on success, returns the error otherwise.
 #define DQ_ASSIGN_OR_RETURN(lhs, expression) DQ_ASSIGN_OR_RETURN_IMPL(DQ_CONCAT(dq_or_, __LINE__), lhs, expression)

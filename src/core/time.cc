@@ -12,8 +12,8 @@ constexpr std::int64_t kNanosPerMicro = 1'000;
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Days since 1970-01-01 of a proleptic Gregorian date. Counts in 400-year eras that begin on March 1st, so that the leap
-// day is the last day of its year.
+// Days since 1970-01-01 of a proleptic Gregorian date. Counts in 400-year eras that begin on March 1st, so that the
+// leap day is the last day of its year.
 std::int64_t daysFromCivil(std::int64_t year, int month, int day) {
     if (month <= 2) --year;
     const std::int64_t era = floorDiv(year, 400);
@@ -83,7 +83,8 @@ class Scanner {
 
 bool scanDate(Scanner& in, std::int64_t& days) {
     int year, month, day;
-    if (!in.digits(4, year) || !in.literal('-') || !in.digits(2, month) || !in.literal('-') || !in.digits(2, day)) return false;
+    if (!in.digits(4, year) || !in.literal('-') || !in.digits(2, month) || !in.literal('-') || !in.digits(2, day))
+        return false;
     if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return false;
     days = daysFromCivil(year, month, day);
     return true;
@@ -198,7 +199,8 @@ StatusOr<std::uint64_t> takeTerm(std::string_view& rest, std::string_view whole_
     rest.remove_prefix(unit_size);
     const std::uint64_t unit = unitNanos(unit_text);
     if (unit == 0) {
-        return absl::InvalidArgumentError("time: unknown unit " + quoted(unit_text) + " in duration " + quoted(whole_text));
+        return absl::InvalidArgumentError("time: unknown unit " + quoted(unit_text) + " in duration " +
+                                          quoted(whole_text));
     }
     if (whole > kDurationLimit / unit) return invalid();
     std::uint64_t nanos = whole * unit;
@@ -225,8 +227,8 @@ std::optional<Instant> parseRfc3339(std::string_view text) {
 
 std::string formatRfc3339(Instant time) {
     const Parts p = partsOf(time.micros);
-    std::string out = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", p.date.year, p.date.month, p.date.day, p.hour, p.minute,
-                                  p.second);
+    std::string out = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", p.date.year, p.date.month, p.date.day, p.hour,
+                                  p.minute, p.second);
     if (const std::int64_t nanos = p.micros * kNanosPerMicro + time.nanos; nanos != 0) {
         std::string digits = fmt::format(".{:09}", nanos);
         digits.erase(digits.find_last_not_of('0') + 1);
@@ -239,8 +241,8 @@ std::string formatRfc3339(Micros time) { return formatRfc3339(Instant{time, 0});
 
 std::string formatSqlTimestamp(Micros time) {
     const Parts p = partsOf(time);
-    return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:06}+00", p.date.year, p.date.month, p.date.day, p.hour, p.minute,
-                       p.second, p.micros);
+    return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:06}+00", p.date.year, p.date.month, p.date.day, p.hour,
+                       p.minute, p.second, p.micros);
 }
 
 CivilDate civilDate(Micros time) { return civilFromDays(floorDiv(time, kMicrosPerDay)); }

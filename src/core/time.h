@@ -1,7 +1,7 @@
 // Instants and durations of dq, and their text forms.
 //
-// Micros is µs since 1970-01-01T00:00:00Z, signed, UTC: the resolution of the lake. Instant keeps the nanoseconds that a
-// payload may carry (needed to tell readings apart below 1 µs). Years 0000..9999 fit both.
+// Micros is µs since 1970-01-01T00:00:00Z, signed, UTC: the resolution of the lake. Instant keeps the nanoseconds that
+// a payload may carry (needed to tell readings apart below 1 µs). Years 0000..9999 fit both.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -21,8 +21,8 @@ inline constexpr Micros kMicrosPerDay = 86'400 * kMicrosPerSecond;
 inline constexpr Micros kZeroTime = -62'135'596'800LL * kMicrosPerSecond;
 
 struct Instant {
-    Micros micros = 0;        // floor to µs
-    std::int32_t nanos = 0;   // 0..999 above `micros`
+    Micros micros = 0;       // floor to µs
+    std::int32_t nanos = 0;  // 0..999 above `micros`
     auto operator<=>(const Instant&) const = default;
 };
 
@@ -48,9 +48,9 @@ struct CivilDate {
 };
 CivilDate civilDate(Micros time);
 
-// Duration text of Go's time.ParseDuration: optional sign, then decimals with units ns us µs ms s m h; bare "0". Result in
-// nanoseconds. The error texts are Go's (`time: invalid duration "x"`, `time: missing unit in duration "1"`,
-// `time: unknown unit "d" in duration "1d"`), since callers see them.
+// Duration text of Go's time.ParseDuration: optional sign, then decimals with units ns us µs ms s m h; bare "0". Result
+// in nanoseconds. The error texts are Go's (`time: invalid duration "x"`, `time: missing unit in duration "1"`, `time:
+// unknown unit "d" in duration "1d"`), since callers see them.
 absl::StatusOr<std::int64_t> parseGoDuration(std::string_view text);
 
 }  // namespace dq
