@@ -1,0 +1,41 @@
+// The `errors` member of a response, written as text while the answer is walked: an error per bucket and field can be many.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graphql/value.h"
+
+namespace dq::graphql {
+
+// A response key, or an index when the key is empty.
+struct PathItem {
+    std::string_view key;
+    std::size_t index = 0;
+};
+using Path = std::vector<PathItem>;
+
+class ErrorList {
+  public:
+    // More are counted, not kept; a last error tells how many.
+    static constexpr std::size_t kMaxErrors = 100'000;
+
+    // `below` continues the path: names and, where all digits, indices.
+    void add(const FieldError& error, const Path& path, const std::vector<std::string>& below = {});
+    // An error of the document or its variables; line 0 = no place.
+    void addRequestError(std::string_view message, std::string_view code, std::uint32_t line, std::uint32_t column,
+                         const std::vector<std::string>& path);
+    bool empty() const { return count_ == 0; }
+    // `"errors":[…]`.
+    std::string finish();
+
+  private:
+    void begin(std::string_view message);
+
+    std::string text_;
+    std::size_t count_ = 0;
+};
+
+}  // namespace dq::graphql
