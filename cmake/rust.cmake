@@ -3,7 +3,8 @@ find_program(CARGO cargo HINTS $ENV{HOME}/.cargo/bin)
 if(NOT CARGO)
     message(FATAL_ERROR "cargo is missing: install Rust 1.88 or later (Debian: rustup), then run this again")
 endif()
-set(RUST_TARGET_DIR ${CMAKE_BINARY_DIR}/rust)
+# Rust code is the same for every build tree (sanitizers and coverage do not reach it), so that they share one build of it.
+set(RUST_TARGET_DIR ${CMAKE_SOURCE_DIR}/build/rust CACHE PATH "Where cargo builds rust/")
 set(RUST_LIB ${RUST_TARGET_DIR}/release/libdq_rust.a)
 set(RUST_BRIDGE_DIR ${RUST_TARGET_DIR}/bridge) # rust/build.rs writes the generated headers and sources there
 file(GLOB_RECURSE RUST_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/rust/src/*.rs)
