@@ -33,7 +33,7 @@ SUMMARY_DIFFERENCES = {
             SELECT subject, name, count(*) AS count, min("timestamp") AS first_seen, max("timestamp") AS last_seen FROM lake.signals GROUP BY ALL
         )
         SELECT count(*) FROM (
-            (SELECT subject, name, count, first_seen, last_seen FROM lake.signals_latest WHERE subject NOT LIKE '#%' EXCEPT ALL FROM recomputed)
+            (SELECT subject, name, count, first_seen, last_seen FROM lake.signals_latest EXCEPT ALL FROM recomputed)
             UNION ALL
             (FROM recomputed EXCEPT ALL SELECT subject, name, count, first_seen, last_seen FROM lake.signals_latest))""",
     "events_latest": """
@@ -41,7 +41,7 @@ SUMMARY_DIFFERENCES = {
             SELECT subject, name, count(*) AS count, min("timestamp") AS first_seen, max("timestamp") AS last_seen FROM lake.events GROUP BY ALL
         )
         SELECT count(*) FROM (
-            (SELECT subject, name, count, first_seen, last_seen FROM lake.events_latest WHERE subject NOT LIKE '#%' EXCEPT ALL FROM recomputed)
+            (SELECT subject, name, count, first_seen, last_seen FROM lake.events_latest EXCEPT ALL FROM recomputed)
             UNION ALL
             (FROM recomputed EXCEPT ALL SELECT subject, name, count, first_seen, last_seen FROM lake.events_latest))""",
 }
