@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cloudevent/cloudevent.h"
+#include "cloudevent/did.h"
 #include "cloudevent/keccak.h"
 
 namespace dq::cloudevent {
@@ -64,6 +65,17 @@ TEST(Did, Erc721Grammar) {
     EXPECT_FALSE(parseErc721Did("did:nft:137:" + address + "_7"));
     EXPECT_FALSE(parseErc721Did("DID:erc721:137:" + address + ":7"));
     EXPECT_FALSE(parseErc721Did(""));
+}
+
+TEST(Did, TokenOfAContract) {
+    const char* address = "a1b2c3d4e5f60718293a4b5c6d7e8f9012345678";
+    EXPECT_TRUE(isTokenOf("did:erc721:137:0xA1b2C3d4E5f60718293a4B5c6D7e8F9012345678:7", 137, address));
+    EXPECT_TRUE(isTokenOf("did:erc721:0137:A1B2c3d4e5f60718293a4b5c6d7e8f9012345678:+7", 137, address));
+    EXPECT_FALSE(isTokenOf("did:erc721:138:0xA1b2C3d4E5f60718293a4B5c6D7e8F9012345678:7", 137, address));
+    EXPECT_FALSE(isTokenOf("did:erc721:137:0xB1b2C3d4E5f60718293a4B5c6D7e8F9012345678:7", 137, address));
+    EXPECT_FALSE(isTokenOf("did:erc721:137:0xA1b2C3d4E5f60718293a4B5c6D7e8F9012345678:-7", 137, address));
+    EXPECT_FALSE(isTokenOf("did:nft:137:0xA1b2C3d4E5f60718293a4B5c6D7e8F9012345678_7", 137, address));
+    EXPECT_FALSE(isTokenOf("did:erc721:137:0xA1b2C3d4E5f60718293a4B5c6D7e8F9012345678:7", 137, ""));
 }
 
 TEST(Did, EthrGivesTheChecksummedAddress) {
