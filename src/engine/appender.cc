@@ -17,8 +17,8 @@ enum class Kind : std::uint8_t { kFixed, kText, kBlob, kStringList, kUnsupported
 struct ColumnState {
     Kind kind = Kind::kUnsupported;
     duckdb_vector vector = nullptr;
-    std::uint64_t* validity = nullptr;   // made at the first NULL of a chunk
-    duckdb_vector child = nullptr;       // string lists
+    std::uint64_t* validity = nullptr;  // made at the first NULL of a chunk
+    duckdb_vector child = nullptr;      // string lists
     duckdb_string_t* child_data = nullptr;
     idx_t child_size = 0;
     idx_t child_capacity = 0;
@@ -86,7 +86,7 @@ struct Appender::Impl {
     ~Impl() {
         if (chunk != nullptr) duckdb_destroy_data_chunk(&chunk);
         if (appender == nullptr) return;
-        duckdb_appender_clear(appender);   // destroy would flush what is held
+        duckdb_appender_clear(appender);  // destroy would flush what is held
         duckdb_appender_destroy(&appender);
     }
     Impl(const Impl&) = delete;
@@ -117,7 +117,8 @@ absl::Status Appender::Impl::makeChunk(std::vector<std::uint8_t>& widths) {
     if (unsupported == count) chunk = duckdb_create_data_chunk(types.data(), count);
     for (duckdb_logical_type& type : types) duckdb_destroy_logical_type(&type);
     if (unsupported != count) {
-        return makeClassifiedError(ErrorClass::kOther, DUCKDB_ERROR_BINDER, absl::StrCat("column ", unsupported, " has a type that an appender cannot fill"));
+        return makeClassifiedError(ErrorClass::kOther, DUCKDB_ERROR_BINDER,
+                                   absl::StrCat("column ", unsupported, " has a type that an appender cannot fill"));
     }
     if (chunk == nullptr) return makeError(DUCKDB_ERROR_OUT_OF_MEMORY, "chunk of an appender cannot be made");
     capacity = duckdb_vector_size();
@@ -143,9 +144,11 @@ Appender::Appender(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Appender::Appender(Appender&&) noexcept = default;
 Appender::~Appender() = default;
 
-absl::StatusOr<Appender> Appender::open(Connection& connection, const std::string& catalog, const std::string& schema, const std::string& table) {
+absl::StatusOr<Appender> Appender::open(Connection& connection, const std::string& catalog, const std::string& schema,
+                                        const std::string& table) {
     auto impl = std::make_unique<Impl>();
-    if (duckdb_appender_create_ext(connection.handle(), catalog.c_str(), schema.c_str(), table.c_str(), &impl->appender) != DuckDBSuccess) {
+    if (duckdb_appender_create_ext(connection.handle(), catalog.c_str(), schema.c_str(), table.c_str(),
+                                   &impl->appender) != DuckDBSuccess) {
         return appenderError(impl->appender);
     }
     Appender appender(std::move(impl));
@@ -172,7 +175,8 @@ void Appender::null(idx_t column) {
     }
     state.validity[row_ / 64] &= ~(std::uint64_t{1} << (row_ % 64));
     if (state.kind == Kind::kStringList) static_cast<duckdb_list_entry*>(data_[column])[row_] = {state.child_size, 0};
-    if (state.kind == Kind::kText || state.kind == Kind::kBlob) std::memset(static_cast<duckdb_string_t*>(data_[column]) + row_, 0, sizeof(duckdb_string_t));
+    if (state.kind == Kind::kText || state.kind == Kind::kBlob)
+        std::memset(static_cast<duckdb_string_t*>(data_[column]) + row_, 0, sizeof(duckdb_string_t));
 }
 
 void Appender::stringList(idx_t column, const std::vector<std::string_view>& items) {
@@ -223,7 +227,8 @@ absl::Status Appender::flushChunk() {
 absl::Status Appender::close() {
     DQ_CHECK(impl_ != nullptr && impl_->appender != nullptr, "appender closed twice");
     absl::Status outcome = flushChunk();
-    if (outcome.ok() && duckdb_appender_close(impl_->appender) != DuckDBSuccess) outcome = appenderError(impl_->appender);
+    if (outcome.ok() && duckdb_appender_close(impl_->appender) != DuckDBSuccess)
+        outcome = appenderError(impl_->appender);
     if (!outcome.ok()) duckdb_appender_clear(impl_->appender);
     duckdb_appender_destroy(&impl_->appender);
     impl_->appender = nullptr;

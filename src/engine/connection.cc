@@ -21,7 +21,8 @@ bool opensTransaction(std::string_view text) {
 
 }  // namespace
 
-Connection::Connection(std::shared_ptr<Database> database, duckdb_connection handle) : database_(std::move(database)), handle_(handle) {}
+Connection::Connection(std::shared_ptr<Database> database, duckdb_connection handle)
+    : database_(std::move(database)), handle_(handle) {}
 
 Connection::Connection(Connection&& other) noexcept
     : database_(std::move(other.database_)),
@@ -62,9 +63,13 @@ absl::StatusOr<Result> Connection::run(const Sql& sql, const Cancel& cancel, boo
     return Result(std::move(impl));
 }
 
-absl::StatusOr<Result> Connection::query(const Sql& sql, const Cancel& cancel) { return run(sql, cancel, /*streaming=*/false); }
+absl::StatusOr<Result> Connection::query(const Sql& sql, const Cancel& cancel) {
+    return run(sql, cancel, /*streaming=*/false);
+}
 
-absl::StatusOr<Result> Connection::stream(const Sql& sql, const Cancel& cancel) { return run(sql, cancel, /*streaming=*/true); }
+absl::StatusOr<Result> Connection::stream(const Sql& sql, const Cancel& cancel) {
+    return run(sql, cancel, /*streaming=*/true);
+}
 
 absl::StatusOr<std::int64_t> Connection::execute(const Sql& sql, const Cancel& cancel) {
     DQ_ASSIGN_OR_RETURN(Result result, run(sql, cancel, /*streaming=*/false));

@@ -13,7 +13,8 @@ absl::StatusOr<std::shared_ptr<Database>> Database::open() {
     }
     duckdb_state state = DuckDBSuccess;
     // The process loads the extensions it was shipped with and never fetches one from the network.
-    for (const char* name : {"autoinstall_known_extensions", "autoload_known_extensions", "allow_unsigned_extensions"}) {
+    for (const char* name :
+         {"autoinstall_known_extensions", "autoload_known_extensions", "allow_unsigned_extensions"}) {
         if (state == DuckDBSuccess) state = duckdb_set_config(config, name, "false");
     }
     duckdb_database handle = nullptr;
@@ -32,7 +33,8 @@ Database::~Database() { duckdb_close(&handle_); }
 
 absl::StatusOr<Connection> Database::connect() {
     duckdb_connection connection = nullptr;
-    if (duckdb_connect(handle_, &connection) != DuckDBSuccess) return makeError(DUCKDB_ERROR_CONNECTION, "engine refuses a connection");
+    if (duckdb_connect(handle_, &connection) != DuckDBSuccess)
+        return makeError(DUCKDB_ERROR_CONNECTION, "engine refuses a connection");
     return Connection(shared_from_this(), connection);
 }
 

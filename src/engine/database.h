@@ -44,16 +44,20 @@ class Connection {
 
     // Runs a statement to its end; rows, if any, are materialized in memory. `cancel` interrupts it.
     absl::StatusOr<Result> query(const Sql& sql, const Cancel& cancel = Cancel::root());
-    absl::StatusOr<Result> query(std::string text, const Cancel& cancel = Cancel::root()) { return query(Sql{std::move(text), {}}, cancel); }
+    absl::StatusOr<Result> query(std::string text, const Cancel& cancel = Cancel::root()) {
+        return query(Sql{std::move(text), {}}, cancel);
+    }
     // Runs a statement as a stream: chunks are produced while they are fetched, memory stays bounded.
     absl::StatusOr<Result> stream(const Sql& sql, const Cancel& cancel = Cancel::root());
     // Like query(), for statements whose rows do not matter. Returns the number of rows changed.
     absl::StatusOr<std::int64_t> execute(const Sql& sql, const Cancel& cancel = Cancel::root());
-    absl::StatusOr<std::int64_t> execute(std::string text, const Cancel& cancel = Cancel::root()) { return execute(Sql{std::move(text), {}}, cancel); }
+    absl::StatusOr<std::int64_t> execute(std::string text, const Cancel& cancel = Cancel::root()) {
+        return execute(Sql{std::move(text), {}}, cancel);
+    }
 
-    void interrupt();           // any thread
+    void interrupt();  // any thread
     bool inTransaction() const { return in_transaction_; }
-    duckdb_connection handle() const { return handle_; }   // engine/ only (scalar functions, appenders)
+    duckdb_connection handle() const { return handle_; }  // engine/ only (scalar functions, appenders)
 
   private:
     friend class Database;
@@ -95,19 +99,20 @@ class Transaction {
 // unclosed drops what it holds. Inside a transaction of its connection the rows belong to that transaction.
 class Appender {
   public:
-    static absl::StatusOr<Appender> open(Connection& connection, const std::string& catalog, const std::string& schema, const std::string& table);
+    static absl::StatusOr<Appender> open(Connection& connection, const std::string& catalog, const std::string& schema,
+                                         const std::string& table);
     Appender(Appender&&) noexcept;
     ~Appender();
     template <typename T>
-    void value(idx_t column, T v) {   // T as wide as the column's type; TIMESTAMPTZ is std::int64_t µs
+    void value(idx_t column, T v) {  // T as wide as the column's type; TIMESTAMPTZ is std::int64_t µs
         DQ_CHECK(column < widths_.size() && widths_[column] == sizeof(T), "column written as another type than it has");
         static_cast<T*>(data_[column])[row_] = v;
     }
-    void string(idx_t column, std::string_view text);      // VARCHAR (must be valid UTF-8) or BLOB
+    void string(idx_t column, std::string_view text);  // VARCHAR (must be valid UTF-8) or BLOB
     void null(idx_t column);
     void stringList(idx_t column, const std::vector<std::string_view>& items);
     absl::Status endRow();
-    absl::Status close();   // flushes; further use is a broken invariant
+    absl::Status close();  // flushes; further use is a broken invariant
 
   private:
     struct Impl;
@@ -115,7 +120,7 @@ class Appender {
     absl::Status flushChunk();
     std::unique_ptr<Impl> impl_;
     std::vector<void*> data_;
-    std::vector<std::uint8_t> widths_;   // bytes of a fixed-width value, 0 for text and lists
+    std::vector<std::uint8_t> widths_;  // bytes of a fixed-width value, 0 for text and lists
     idx_t row_ = 0;
 };
 

@@ -56,7 +56,8 @@ absl::Status withClass(absl::Status status, ErrorClass error_class) {
 }  // namespace
 
 std::string_view errorClassName(ErrorClass error_class) {
-    auto found = std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& entry) { return entry.first == error_class; });
+    auto found = std::find_if(std::begin(kNames), std::end(kNames),
+                              [&](const auto& entry) { return entry.first == error_class; });
     return found == std::end(kNames) ? "other" : found->second;
 }
 
@@ -100,7 +101,8 @@ absl::Status makeStatementError(int type, std::string_view message, const Cancel
 
 std::string redactStatement(std::string_view statement) {
     std::string upper = absl::AsciiStrToUpper(abslView(statement));
-    if (upper.find("SECRET") == std::string::npos && upper.find("ATTACH") == std::string::npos) return std::string(statement);
+    if (upper.find("SECRET") == std::string::npos && upper.find("ATTACH") == std::string::npos)
+        return std::string(statement);
     std::size_t end = std::min(statement.find_first_of("('"), statement.find("$$"));
     if (end == std::string_view::npos) return std::string(statement);
     return std::string(statement.substr(0, end)) + "(…)";

@@ -18,7 +18,18 @@
 
 namespace dq::engine {
 
-enum class ErrorClass { kNone, kConflict, kOutcomeUnknown, kEngineDead, kSessionAborted, kInterrupted, kOutOfMemory, kUnavailable, kMissingTable, kOther };
+enum class ErrorClass {
+    kNone,
+    kConflict,
+    kOutcomeUnknown,
+    kEngineDead,
+    kSessionAborted,
+    kInterrupted,
+    kOutOfMemory,
+    kUnavailable,
+    kMissingTable,
+    kOther
+};
 
 ErrorClass errorClass(const absl::Status& status);
 std::string_view errorClassName(ErrorClass error_class);

@@ -49,15 +49,25 @@ constexpr std::string_view kNoTransaction = "no transaction is active";
 // Conflicts that DuckLake found itself: nothing landed.
 constexpr std::string_view kLakeConflict[] = {"Transaction conflict", "Exceeded the maximum retry count"};
 // Conflicts inside an attached DuckDB file or PostgreSQL (side database).
-constexpr std::string_view kStoreConflict[] = {"Conflict on ", "write-write conflict", "could not serialize access", "deadlock detected"};
+constexpr std::string_view kStoreConflict[] = {"Conflict on ", "write-write conflict", "could not serialize access",
+                                               "deadlock detected"};
 
 // The catalog server went away while the statement ran.
-constexpr std::string_view kConnectionLost[] = {
-    "Failed to execute query \"ROLLBACK", "Failed to execute query \"COMMIT", "server closed the connection", "terminating connection",
-    "could not receive data from server", "could not send data to server",    "SSL connection has been closed", "no connection to the server",
-    "Connection reset by peer",           "Connection timed out",             "Broken pipe"};
-constexpr std::string_view kUnreachable[] = {"Connection refused", "Unable to connect to Postgres", "could not connect to server",
-                                             "could not translate host name", "timeout expired"};
+constexpr std::string_view kConnectionLost[] = {"Failed to execute query \"ROLLBACK",
+                                                "Failed to execute query \"COMMIT",
+                                                "server closed the connection",
+                                                "terminating connection",
+                                                "could not receive data from server",
+                                                "could not send data to server",
+                                                "SSL connection has been closed",
+                                                "no connection to the server",
+                                                "Connection reset by peer",
+                                                "Connection timed out",
+                                                "Broken pipe"};
+constexpr std::string_view kUnreachable[] = {"Connection refused", "Unable to connect to Postgres",
+                                             "could not connect to server", "could not translate host name",
+                                             "timeout expired"};
+constexpr std::string_view kNotFoundByAppender = "\" could not be found";
 constexpr std::string_view kMissingSnapshot = "No snapshot found at ";
 
 bool contains(std::string_view text, std::string_view pattern) { return text.find(pattern) != std::string_view::npos; }
@@ -71,22 +81,27 @@ bool containsAny(std::string_view text, std::span<const std::string_view> patter
 
 bool isMissingTable(int type, std::string_view message) {
     if (contains(message, kMissingSnapshot)) return true;
+    if (message.starts_with("Table \"") && message.ends_with(kNotFoundByAppender)) return true;
     return type == DUCKDB_ERROR_CATALOG && contains(message, "Table with name") && contains(message, "does not exist");
 }
 
 // Types whose text may quote data of ours: patterns must not be looked for in them.
 bool quotesData(int type) {
-    return type == DUCKDB_ERROR_CONVERSION || type == DUCKDB_ERROR_PARSER || type == DUCKDB_ERROR_SYNTAX || type == DUCKDB_ERROR_BINDER ||
-           type == DUCKDB_ERROR_OUT_OF_RANGE;
+    return type == DUCKDB_ERROR_CONVERSION || type == DUCKDB_ERROR_PARSER || type == DUCKDB_ERROR_SYNTAX ||
+           type == DUCKDB_ERROR_BINDER || type == DUCKDB_ERROR_OUT_OF_RANGE;
 }
 
 std::size_t findIgnoringCase(std::string_view text, std::string_view lower, std::size_t from) {
     auto same = [](char a, char b) { return absl::ascii_tolower(static_cast<unsigned char>(a)) == b; };
-    auto found = std::search(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), lower.begin(), lower.end(), same);
+    auto found =
+        std::search(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), lower.begin(), lower.end(), same);
     return found == text.end() ? std::string_view::npos : static_cast<std::size_t>(found - text.begin());
 }
 
-bool endsValue(char c) { return absl::ascii_isspace(static_cast<unsigned char>(c)) || c == '\'' || c == '"' || c == ',' || c == ';' || c == ')'; }
+bool endsValue(char c) {
+    return absl::ascii_isspace(static_cast<unsigned char>(c)) || c == '\'' || c == '"' || c == ',' || c == ';' ||
+           c == ')';
+}
 
 // Keyword form: password=x, password = 'x y', …?password=x&…; likewise the secrets of object stores.
 void maskKeyword(std::string& text, std::string_view keyword) {
@@ -138,12 +153,14 @@ void maskVehicleIds(std::string& text) {
 }
 
 // Failed to execute query "INSERT INTO … kilobytes …": cause  ->  Failed to execute query "INSERT (…)": cause
+// The last `":` ends the statement: one before it may be part of the rows.
 void cutSentStatement(std::string& text) {
     constexpr std::string_view kHead = "Failed to execute query \"";
     std::size_t begin = text.find(kHead);
     if (begin == std::string::npos) return;
     begin += kHead.size();
-    std::size_t end = text.find("\": ", begin);
+    std::size_t end = text.rfind("\":");
+    if (end != std::string::npos && end < begin) end = std::string::npos;
     std::size_t word = begin;
     while (word < text.size() && absl::ascii_isalpha(static_cast<unsigned char>(text[word]))) ++word;
     if (word < (end == std::string::npos ? text.size() : end)) {
@@ -179,15 +196,16 @@ ErrorClass classifyError(int type, std::string_view message) {
     if (containsAny(message, kInvalidated)) return ErrorClass::kEngineDead;
     if (contains(message, kSessionAbortedText)) return ErrorClass::kSessionAborted;
     bool committing = type == DUCKDB_ERROR_TRANSACTION && contains(message, "Failed to commit");
-    if (containsAny(message, kConnectionLost)) return committing ? ErrorClass::kOutcomeUnknown : ErrorClass::kUnavailable;
+    if (containsAny(message, kConnectionLost))
+        return committing ? ErrorClass::kOutcomeUnknown : ErrorClass::kUnavailable;
     if (containsAny(message, kStoreConflict)) return ErrorClass::kConflict;
     if (committing || type == DUCKDB_ERROR_TRANSACTION) {
         if (containsAny(message, kLakeConflict)) return ErrorClass::kConflict;
         if (isCommitConflictText(message)) return ErrorClass::kOutcomeUnknown;
     }
     if (isMissingTable(type, message)) return ErrorClass::kMissingTable;
-    if (type == DUCKDB_ERROR_IO || type == DUCKDB_ERROR_HTTP || type == DUCKDB_ERROR_NETWORK || type == DUCKDB_ERROR_CONNECTION ||
-        containsAny(message, kUnreachable)) {
+    if (type == DUCKDB_ERROR_IO || type == DUCKDB_ERROR_HTTP || type == DUCKDB_ERROR_NETWORK ||
+        type == DUCKDB_ERROR_CONNECTION || containsAny(message, kUnreachable)) {
         return ErrorClass::kUnavailable;
     }
     return ErrorClass::kOther;
@@ -198,16 +216,14 @@ ErrorClass classifyCommitError(int type, std::string_view message) {
     ErrorClass error_class = classifyError(type, message);
     switch (error_class) {
         case ErrorClass::kConflict:
-        case ErrorClass::kSessionAborted:
-            return error_class;
+        case ErrorClass::kSessionAborted: return error_class;
         case ErrorClass::kEngineDead:
             return contains(message, kInvalidatedBefore) ? error_class : ErrorClass::kOutcomeUnknown;
         case ErrorClass::kOther:
             if (type == DUCKDB_ERROR_CONSTRAINT || contains(message, kNoTransaction)) return error_class;
             if (type == DUCKDB_ERROR_TRANSACTION && contains(message, "constraint violation")) return error_class;
             return ErrorClass::kOutcomeUnknown;
-        default:
-            return ErrorClass::kOutcomeUnknown;
+        default: return ErrorClass::kOutcomeUnknown;
     }
 }
 
@@ -220,7 +236,7 @@ std::string cleanMessage(std::string_view message) {
     for (std::string_view keyword : {"password", "secret", "key_id", "session_token"}) maskKeyword(text, keyword);
     maskVehicleIds(text);
     if (text.size() > kMaxMessage) {
-        std::size_t end = kMaxMessage - 3;   // room for the ellipsis
+        std::size_t end = kMaxMessage - 3;  // room for the ellipsis
         while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
         text.resize(end);
         text += "…";

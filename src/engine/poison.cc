@@ -10,14 +10,12 @@ PoisonWatch::Action PoisonWatch::observe(const absl::Status& outcome, bool fresh
         case ErrorClass::kNone:
             if (fresh) armed_ = false;
             return Action::kNone;
-        case ErrorClass::kEngineDead:
-            return Action::kRestart;
+        case ErrorClass::kEngineDead: return Action::kRestart;
         case ErrorClass::kSessionAborted:
             if (armed_ && fresh) return Action::kRestart;
             armed_ = true;
             return Action::kRecycle;
-        default:
-            return Action::kNone;
+        default: return Action::kNone;
     }
 }
 

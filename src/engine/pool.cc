@@ -23,8 +23,10 @@ struct PoolMetrics {
           in_use(gauge(metrics, "dq_db_pool_in_use_connections", "Connections executing of an engine pool", pool)),
           idle(gauge(metrics, "dq_db_pool_idle_connections", "Idle connections of an engine pool", pool)),
           max_open(gauge(metrics, "dq_db_pool_max_open_connections", "Pool ceiling of an engine pool", pool)),
-          waits(counter(metrics, "dq_db_pool_wait_count_total", "Acquisitions that had to wait of an engine pool", pool)),
-          wait_seconds(counter(metrics, "dq_db_pool_wait_duration_seconds_total", "Total seconds waited of an engine pool", pool)) {}
+          waits(
+              counter(metrics, "dq_db_pool_wait_count_total", "Acquisitions that had to wait of an engine pool", pool)),
+          wait_seconds(counter(metrics, "dq_db_pool_wait_duration_seconds_total",
+                               "Total seconds waited of an engine pool", pool)) {}
 
     static prometheus::Gauge& gauge(Metrics& metrics, const char* name, const char* help, const std::string& pool) {
         return metrics.gauges(name, help).Add({{"pool", pool}});
@@ -80,13 +82,13 @@ struct Pool::Impl {
     const Prepare prepare;
     Options options;
     std::optional<PoolMetrics> metrics;
-    std::deque<Idle> idle;                          // most recently used last
-    std::list<std::condition_variable*> waiting;    // in order of arrival
-    std::unordered_map<Connection*, std::uint64_t> loans;   // with the instance they belong to
-    std::uint64_t generation = 0;                   // of connections: grows at recycle and replace
-    std::uint64_t instance = 0;                     // grows at replace
-    int open = 0;                                   // idle, on loan or being minted
-    int strangers = 0;                              // on loan or being minted, of a replaced instance
+    std::deque<Idle> idle;                                 // most recently used last
+    std::list<std::condition_variable*> waiting;           // in order of arrival
+    std::unordered_map<Connection*, std::uint64_t> loans;  // with the instance they belong to
+    std::uint64_t generation = 0;                          // of connections: grows at recycle and replace
+    std::uint64_t instance = 0;                            // grows at replace
+    int open = 0;                                          // idle, on loan or being minted
+    int strangers = 0;                                     // on loan or being minted, of a replaced instance
 };
 
 void Pool::Impl::publish() {
@@ -133,14 +135,14 @@ void Pool::Impl::waitForTurn(Turn& turn, std::unique_lock<std::mutex>& lock, con
     lock.lock();
     auto place = waiting.insert(waiting.end(), &turn.wake);
     std::int64_t began = now();
+    if (metrics) metrics->waits.Increment();
     turn.wake.wait(lock, [&] { return cancel.cancelled() || (waiting.front() == &turn.wake && available()); });
     waiting.erase(place);
-    if (!metrics) return;
-    metrics->waits.Increment();
-    metrics->wait_seconds.Increment(static_cast<double>(now() - began) / kMicrosPerSecond);
+    if (metrics) metrics->wait_seconds.Increment(static_cast<double>(now() - began) / kMicrosPerSecond);
 }
 
-absl::StatusOr<std::unique_ptr<Connection>> Pool::Impl::mint(const std::shared_ptr<Database>& from, const Cancel& cancel) const {
+absl::StatusOr<std::unique_ptr<Connection>> Pool::Impl::mint(const std::shared_ptr<Database>& from,
+                                                             const Cancel& cancel) const {
     DQ_ASSIGN_OR_RETURN(Connection made, from->connect());
     auto connection = std::make_unique<Connection>(std::move(made));
     if (!prepare) return connection;
@@ -187,7 +189,7 @@ absl::StatusOr<Pool::Lease> Pool::acquire(const Cancel& cancel) {
     while (true) {
         impl.waitForTurn(turn, lock, cancel);
         if (absl::Status stop = checkCancel(cancel); !stop.ok()) {
-            impl.wakeFirst();   // this caller may have been the one that was woken
+            impl.wakeFirst();  // this caller may have been the one that was woken
             return stop;
         }
         if (!impl.idle.empty()) {
@@ -230,7 +232,8 @@ void Pool::giveBack(Lease& lease) {
     DQ_CHECK(loan != impl.loans.end(), "connection came back to another pool");
     std::uint64_t instance = loan->second;
     impl.loans.erase(loan);
-    bool keep = !lease.broken_ && lease.generation_ == impl.generation && impl.now() - lease.born_ < kMaxLifetime && !connection->inTransaction();
+    bool keep = !lease.broken_ && lease.generation_ == impl.generation && impl.now() - lease.born_ < kMaxLifetime &&
+                !connection->inTransaction();
     if (keep) {
         impl.idle.push_back({std::move(connection), lease.born_, impl.now()});
         impl.publish();

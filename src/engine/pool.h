@@ -23,10 +23,10 @@ namespace dq::engine {
 class Pool {
   public:
     struct Options {
-        std::string label;             // metric label: "query" or "materializer"
+        std::string label;  // metric label: "query" or "materializer"
         int max_connections = 6;
         const Clock* clock = &systemClock();
-        Metrics* metrics = nullptr;    // dq_db_pool_* series when given
+        Metrics* metrics = nullptr;  // dq_db_pool_* series when given
     };
     using Prepare = std::function<absl::Status(Connection&)>;
 
@@ -55,7 +55,7 @@ class Pool {
     };
 
     Pool(std::shared_ptr<Database> database, Prepare prepare, Options options);
-    ~Pool();   // waits for no one: all leases must be back
+    ~Pool();  // waits for no one: all leases must be back
     absl::StatusOr<Lease> acquire(const Cancel& cancel = Cancel::root());
     // Drops idle connections; those on loan are dropped when they come back ("recycle", and engine restart).
     void recycle();
@@ -67,7 +67,7 @@ class Pool {
   private:
     struct Impl;
     void giveBack(Lease& lease);
-    std::shared_ptr<Impl> impl_;   // shared with the scrape callback, which may outlive the pool
+    std::shared_ptr<Impl> impl_;  // shared with the scrape callback, which may outlive the pool
 };
 
 }  // namespace dq::engine

@@ -10,7 +10,22 @@ namespace dq::engine {
 namespace {
 
 // Physical kind of a column of a chunk: what a Column<T> may read.
-enum class Physical { kBool, kInt8, kInt16, kInt32, kInt64, kUint8, kUint16, kUint32, kUint64, kFloat, kDouble, kText, kList, kOther };
+enum class Physical {
+    kBool,
+    kInt8,
+    kInt16,
+    kInt32,
+    kInt64,
+    kUint8,
+    kUint16,
+    kUint32,
+    kUint64,
+    kFloat,
+    kDouble,
+    kText,
+    kList,
+    kOther
+};
 
 Physical physicalOf(duckdb_type type) {
     switch (type) {
@@ -41,17 +56,28 @@ Physical physicalOf(duckdb_type type) {
 
 template <typename T>
 constexpr Physical kPhysical = Physical::kOther;
-template <> constexpr Physical kPhysical<bool> = Physical::kBool;
-template <> constexpr Physical kPhysical<std::int8_t> = Physical::kInt8;
-template <> constexpr Physical kPhysical<std::int16_t> = Physical::kInt16;
-template <> constexpr Physical kPhysical<std::int32_t> = Physical::kInt32;
-template <> constexpr Physical kPhysical<std::int64_t> = Physical::kInt64;
-template <> constexpr Physical kPhysical<std::uint8_t> = Physical::kUint8;
-template <> constexpr Physical kPhysical<std::uint16_t> = Physical::kUint16;
-template <> constexpr Physical kPhysical<std::uint32_t> = Physical::kUint32;
-template <> constexpr Physical kPhysical<std::uint64_t> = Physical::kUint64;
-template <> constexpr Physical kPhysical<float> = Physical::kFloat;
-template <> constexpr Physical kPhysical<double> = Physical::kDouble;
+template <>
+constexpr Physical kPhysical<bool> = Physical::kBool;
+template <>
+constexpr Physical kPhysical<std::int8_t> = Physical::kInt8;
+template <>
+constexpr Physical kPhysical<std::int16_t> = Physical::kInt16;
+template <>
+constexpr Physical kPhysical<std::int32_t> = Physical::kInt32;
+template <>
+constexpr Physical kPhysical<std::int64_t> = Physical::kInt64;
+template <>
+constexpr Physical kPhysical<std::uint8_t> = Physical::kUint8;
+template <>
+constexpr Physical kPhysical<std::uint16_t> = Physical::kUint16;
+template <>
+constexpr Physical kPhysical<std::uint32_t> = Physical::kUint32;
+template <>
+constexpr Physical kPhysical<std::uint64_t> = Physical::kUint64;
+template <>
+constexpr Physical kPhysical<float> = Physical::kFloat;
+template <>
+constexpr Physical kPhysical<double> = Physical::kDouble;
 
 Physical physicalOf(duckdb_vector vector) {
     duckdb_logical_type type = duckdb_vector_get_column_type(vector);
@@ -76,7 +102,8 @@ std::string_view Column<std::string_view>::operator[](idx_t row) const {
 }
 
 Chunk::Chunk(duckdb_data_chunk handle) : handle_(handle), size_(duckdb_data_chunk_get_size(handle)) {}
-Chunk::Chunk(Chunk&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+Chunk::Chunk(Chunk&& other) noexcept
+    : handle_(std::exchange(other.handle_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 Chunk& Chunk::operator=(Chunk&& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(size_, other.size_);
@@ -114,7 +141,8 @@ StringListColumn Chunk::stringLists(idx_t index) const {
     DQ_CHECK(physicalOf(child) == Physical::kText, "list column is not of strings");
     return {Column<duckdb_list_entry>(static_cast<const duckdb_list_entry*>(duckdb_vector_get_data(vector)),
                                       duckdb_vector_get_validity(vector)),
-            Column<std::string_view>(static_cast<duckdb_string_t*>(duckdb_vector_get_data(child)), duckdb_vector_get_validity(child))};
+            Column<std::string_view>(static_cast<duckdb_string_t*>(duckdb_vector_get_data(child)),
+                                     duckdb_vector_get_validity(child))};
 }
 
 Result::Impl::~Impl() {

@@ -11,11 +11,13 @@
 namespace dq::engine {
 namespace {
 
-absl::Status invalid(std::string_view message) { return makeClassifiedError(ErrorClass::kOther, DUCKDB_ERROR_BINDER, message); }
+absl::Status invalid(std::string_view message) {
+    return makeClassifiedError(ErrorClass::kOther, DUCKDB_ERROR_BINDER, message);
+}
 
 duckdb_value listValue(const StringList& items) {
     std::vector<duckdb_value> values;
-    values.reserve(items.size());
+    values.reserve(items.size() + 1);  // an empty list needs a pointer too
     for (const std::string& item : items) values.push_back(duckdb_create_varchar_length(item.data(), item.size()));
     duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
     duckdb_value list = duckdb_create_list_value(text, values.data(), values.size());
@@ -36,8 +38,12 @@ class Binder {
     duckdb_state operator()(const std::string& v) const {
         return isUtf8(v) ? duckdb_bind_varchar_length(statement_, index_, v.data(), v.size()) : DuckDBError;
     }
-    duckdb_state operator()(TimestampTz v) const { return duckdb_bind_timestamp_tz(statement_, index_, duckdb_timestamp{v.micros}); }
-    duckdb_state operator()(const Blob& v) const { return duckdb_bind_blob(statement_, index_, v.bytes.data(), v.bytes.size()); }
+    duckdb_state operator()(TimestampTz v) const {
+        return duckdb_bind_timestamp_tz(statement_, index_, duckdb_timestamp{v.micros});
+    }
+    duckdb_state operator()(const Blob& v) const {
+        return duckdb_bind_blob(statement_, index_, v.bytes.data(), v.bytes.size());
+    }
     duckdb_state operator()(const StringList& v) const {
         for (const std::string& item : v) {
             if (!isUtf8(item)) return DuckDBError;
@@ -104,12 +110,15 @@ absl::Status Statement::bind(idx_t index, const Value& value) {
     return invalid(absl::StrCat("parameter $", index, " cannot be bound (strings must be UTF-8)"));
 }
 
-absl::Status Statement::execute(duckdb_connection connection, const Cancel& cancel, bool streaming, duckdb_result* out) {
+absl::Status Statement::execute(duckdb_connection connection, const Cancel& cancel, bool streaming,
+                                duckdb_result* out) {
     Pending pending;
-    duckdb_state state = streaming ? duckdb_pending_prepared_streaming(handle_, &pending.handle) : duckdb_pending_prepared(handle_, &pending.handle);
+    duckdb_state state = streaming ? duckdb_pending_prepared_streaming(handle_, &pending.handle)
+                                   : duckdb_pending_prepared(handle_, &pending.handle);
     if (state != DuckDBSuccess) {
         const char* message = duckdb_pending_error(pending.handle);
-        return makeStatementError(DUCKDB_ERROR_INVALID, message == nullptr ? "statement cannot be started" : message, cancel);
+        return makeStatementError(DUCKDB_ERROR_INVALID, message == nullptr ? "statement cannot be started" : message,
+                                  cancel);
     }
     // Starting a statement clears the engine's interrupt flag, so an interrupt that came before is raised again. From here on the
     // flag stays until the statement ends.

@@ -20,7 +20,8 @@ struct Blob {
 using StringList = std::vector<std::string>;
 
 // One bound parameter. Strings are copied; a StringList becomes VARCHAR[].
-using Value = std::variant<Null, bool, std::int32_t, std::int64_t, std::uint64_t, double, std::string, TimestampTz, Blob, StringList>;
+using Value = std::variant<Null, bool, std::int32_t, std::int64_t, std::uint64_t, double, std::string, TimestampTz,
+                           Blob, StringList>;
 
 // A statement with its parameters in order ($1, $2 …). Made by the named builders of lake/, rollup/, query/, maintain/, ingest/.
 struct Sql {
