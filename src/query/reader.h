@@ -19,9 +19,9 @@
 namespace dq::query {
 
 struct ReaderOptions {
-    std::int64_t slow_read_micros = 1'500'000;   // < 0: no slow-read line
+    std::int64_t slow_read_micros = 1'500'000;  // < 0: no slow-read line
     bool profile_reads = false;
-    bool daily_serving = false;                  // LAKE_ROLLUP_DAILY_SERVING
+    bool daily_serving = false;  // LAKE_ROLLUP_DAILY_SERVING
 };
 
 class Reader;
@@ -36,8 +36,9 @@ class Session {
     absl::StatusOr<std::vector<SignalBucket>> signals(const SignalsQuestion& question);
     // Every stored name of the subject, ascending bytewise. Without a source from the rollup (one read serves latest, snapshot,
     // available and summary alike, so the result is remembered for the session); with one from a scan.
-    absl::StatusOr<std::shared_ptr<const std::vector<LatestSignal>>> latest(const std::string& subject, const std::optional<std::string>& source,
-                                                                             std::string_view operation);
+    absl::StatusOr<std::shared_ptr<const std::vector<LatestSignal>>> latest(const std::string& subject,
+                                                                            const std::optional<std::string>& source,
+                                                                            std::string_view operation);
     // Newest first, then name, then source.
     absl::StatusOr<std::vector<Event>> events(const EventsQuestion& question);
     // Per name, ascending.
