@@ -15,5 +15,7 @@ function(dq_embed target file symbol)
 "#pragma once\n#include <string_view>\nnamespace dq::embedded {\nextern const std::string_view ${symbol};\n}\n" @ONLY)
     target_sources(${target} PRIVATE ${source} ${assembly})
     set_source_files_properties(${source} ${assembly} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    # clang warns of compiler options that assembly does not use, and warnings are errors.
+    set_property(SOURCE ${assembly} APPEND PROPERTY COMPILE_OPTIONS $<$<COMPILE_LANG_AND_ID:ASM,Clang>:-Wno-unused-command-line-argument>)
     target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR})
 endfunction()
