@@ -71,9 +71,9 @@ class Connection {
 
 // BEGIN … COMMIT on a connection; rolls back unless committed.
 //
-// commit() gives OK, or an error whose class tells what is known: kConflict (nothing landed), kOutcomeUnknown (it may have
-// landed: the caller looks, see materializer.md §13.2), anything else (nothing landed). After commit(), whatever its outcome, no
-// transaction is active. A DuckLake snapshot is pinned at the first access to the lake, not at begin().
+// commit() gives OK, or an error whose class tells what is known: kConflict (nothing landed), kOutcomeUnknown (it may
+// have landed: the caller looks, see materializer.md §13.2), anything else (nothing landed). After commit(), whatever
+// its outcome, no transaction is active. A DuckLake snapshot is pinned at the first access to the lake, not at begin().
 class Transaction {
   public:
     static absl::StatusOr<Transaction> begin(Connection& connection);
@@ -94,9 +94,10 @@ class Transaction {
 //   appender.string(0, subject); appender.value<int32_t>(1, bucket); … ; DQ_RETURN_IF_ERROR(appender.endRow());
 //   DQ_RETURN_IF_ERROR(appender.close());
 //
-// Every column must be set before endRow(). Strings are copied. A VARCHAR that is not UTF-8 fails the row: endRow() gives
-// InvalidArgument and the row is not added. Rows reach the table at close(), or earlier when many are held; an Appender that dies
-// unclosed drops what it holds. Inside a transaction of its connection the rows belong to that transaction.
+// Every column must be set before endRow(). Strings are copied. A VARCHAR that is not UTF-8 fails the row: endRow()
+// gives InvalidArgument and the row is not added. Rows reach the table at close(), or earlier when many are held; an
+// Appender that dies unclosed drops what it holds. Inside a transaction of its connection the rows belong to that
+// transaction.
 class Appender {
   public:
     static absl::StatusOr<Appender> open(Connection& connection, const std::string& catalog, const std::string& schema,

@@ -1,7 +1,8 @@
-// Classes of engine errors. From duckdb_error_type first; texts are matched only in error_patterns.cc, each pattern with a test
-// that provokes the real message.
+// Classes of engine errors. From duckdb_error_type first; texts are matched only in error_patterns.cc, each pattern
+// with a test that provokes the real message.
 //
-// Every absl::Status made by engine/ carries its class as a payload; errorClass() reads it back (kOther when there is none).
+// Every absl::Status made by engine/ carries its class as a payload; errorClass() reads it back (kOther when there is
+// none).
 //   kConflict         Aborted            commit conflict, or DuckLake's retries used up: repeat the whole transaction
 //   kOutcomeUnknown   Unknown            COMMIT failed without saying whether it landed: look before repeating
 //   kEngineDead       DataLoss           the instance is invalidated: restart it
@@ -34,8 +35,8 @@ enum class ErrorClass {
 ErrorClass errorClass(const absl::Status& status);
 std::string_view errorClassName(ErrorClass error_class);
 
-// `type` is a duckdb_error_type. The message is cut to its first lines (a commit error may carry a statement of kilobytes) and
-// passwords of connection strings are masked.
+// `type` is a duckdb_error_type. The message is cut to its first lines (a commit error may carry a statement of
+// kilobytes) and passwords of connection strings are masked.
 absl::Status makeError(int type, std::string_view message);
 // True for the texts of lake.md §7 ("Transaction conflict", "Failed to commit DuckLake transaction").
 bool isCommitConflictText(std::string_view message);

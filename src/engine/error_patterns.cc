@@ -64,9 +64,7 @@ constexpr std::string_view kConnectionLost[] = {"Failed to execute query \"ROLLB
                                                 "Connection reset by peer",
                                                 "Connection timed out",
                                                 "Broken pipe"};
-constexpr std::string_view kUnreachable[] = {"Connection refused", "Unable to connect to Postgres",
-                                             "could not connect to server", "could not translate host name",
-                                             "timeout expired"};
+constexpr std::string_view kUnreachable[] = {"Unable to connect to Postgres", "Connection refused"};
 constexpr std::string_view kNotFoundByAppender = "\" could not be found";
 constexpr std::string_view kMissingSnapshot = "No snapshot found at ";
 
@@ -154,18 +152,15 @@ void maskVehicleIds(std::string& text) {
 
 // Failed to execute query "INSERT INTO … kilobytes …": cause  ->  Failed to execute query "INSERT (…)": cause
 // The last `":` ends the statement: one before it may be part of the rows.
-void cutSentStatement(std::string& text) {
-    constexpr std::string_view kHead = "Failed to execute query \"";
-    std::size_t begin = text.find(kHead);
+void cutSentStatement(std::string& text, std::string_view head) {
+    std::size_t begin = text.find(head);
     if (begin == std::string::npos) return;
-    begin += kHead.size();
+    begin += head.size();
     std::size_t end = text.rfind("\":");
-    if (end != std::string::npos && end < begin) end = std::string::npos;
+    if (end == std::string::npos || end < begin) end = text.size();
     std::size_t word = begin;
-    while (word < text.size() && absl::ascii_isalpha(static_cast<unsigned char>(text[word]))) ++word;
-    if (word < (end == std::string::npos ? text.size() : end)) {
-        text.replace(word, end == std::string::npos ? std::string::npos : end - word, " (…)");
-    }
+    while (word < end && absl::ascii_isalpha(static_cast<unsigned char>(text[word]))) ++word;
+    if (word < end) text.replace(word, end - word, " (…)");
 }
 
 void cutConvertedValue(std::string& text) {
@@ -230,7 +225,8 @@ ErrorClass classifyCommitError(int type, std::string_view message) {
 std::string cleanMessage(std::string_view message) {
     message = message.substr(0, message.find("\n\n"));
     std::string text(message.substr(0, message.find_last_not_of(" \t\r\n") + 1));
-    cutSentStatement(text);
+    for (std::string_view head : {"Failed to execute query \"", "Failed to prepare COPY \""})
+        cutSentStatement(text, head);
     cutConvertedValue(text);
     maskUrlPasswords(text);
     for (std::string_view keyword : {"password", "secret", "key_id", "session_token"}) maskKeyword(text, keyword);

@@ -91,8 +91,8 @@ TEST(ErrorPatterns, AbortedTransaction) {
     must(connection, "SELECT 1");
 }
 
-// An error of type INTERNAL inside a query kills the whole instance. It is provoked by a function that hands back a vector of
-// another type than it promised.
+// An error of type INTERNAL inside a query kills the whole instance. It is provoked by a function that hands back a
+// vector of another type than it promised.
 void breakVectorType(duckdb_function_info, duckdb_data_chunk input, duckdb_vector output) {
     duckdb_vector_reference_vector(output, duckdb_data_chunk_get_vector(input, 0));
 }
@@ -215,7 +215,8 @@ TEST(ErrorPatterns, TypeOfText) {
     EXPECT_EQ(errorTypeOfText(""), DUCKDB_ERROR_INVALID);
 }
 
-// Texts of a catalog server that goes away (postgres_test.cc provokes those that one can), and of outcomes that prove nothing.
+// Texts of a catalog server that goes away (postgres_test.cc provokes those that one can), and of outcomes that prove
+// nothing.
 TEST(ErrorPatterns, CommitOutcomes) {
     constexpr char kHead[] = "TransactionContext Error: Failed to commit: ";
     struct Case {
@@ -264,6 +265,8 @@ TEST(CleanMessage, KeepsOnlyTheFirstLinesAndNoSecrets) {
         {"Failed to execute query \"INSERT INTO t VALUES ('a\": b')\": cause",
          "Failed to execute query \"INSERT (…)\": cause"},
         {"Failed to execute query \"ROLLBACK\": ", "Failed to execute query \"ROLLBACK\":"},
+        {"Failed to prepare COPY \"COPY (SELECT x WHERE s = 'y') TO STDOUT;\": gone",
+         "Failed to prepare COPY \"COPY (…)\": gone"},
         {"Failed to execute query \"SELECT secret", "Failed to execute query \"SELECT (…)"},
     };
     for (const auto& [message, clean] : cases) EXPECT_EQ(cleanMessage(message), clean);

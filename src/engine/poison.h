@@ -4,8 +4,8 @@
 //       case PoisonWatch::Action::kRecycle: lease.broken(); pool.recycle(); break;
 //       …
 //
-// A session that says "transaction is aborted" is answered with a recycle; when a connection minted after that recycle says so again,
-// or the instance is dead, only a restart helps. Threads: any.
+// A session that says "transaction is aborted" is answered with a recycle; when a connection minted after that recycle
+// says so again, or the instance is dead, only a restart helps. Threads: any.
 #pragma once
 #include <absl/status/status.h>
 

@@ -45,7 +45,8 @@ struct Idle {
     std::int64_t since;
 };
 
-// A place in the line. Lives longer than the lock of its acquire(): the guard waits for its callback, which takes that lock.
+// A place in the line. Lives longer than the lock of its acquire(): the guard waits for its callback, which takes that
+// lock.
 struct Turn {
     std::condition_variable wake;
     Cancel::Guard guard;
@@ -61,7 +62,8 @@ struct Pool::Impl {
         publish();
     }
 
-    // Someone may take a connection now: one is idle or may be minted, and none of a replaced instance is still on loan.
+    // Someone may take a connection now: one is idle or may be minted, and none of a replaced instance is still on
+    // loan.
     bool available() const { return strangers == 0 && (!idle.empty() || open < options.max_connections); }
     std::int64_t now() const { return options.clock->steadyMicros(); }
     void wakeFirst() {
@@ -70,7 +72,8 @@ struct Pool::Impl {
     void publish();
     std::vector<Idle> takeExpired();
     std::vector<Idle> takeIdle();
-    // Waits until a connection may be taken or the Cancel says stop. The lock is held before and after, but not throughout.
+    // Waits until a connection may be taken or the Cancel says stop. The lock is held before and after, but not
+    // throughout.
     void waitForTurn(Turn& turn, std::unique_lock<std::mutex>& lock, const Cancel& cancel);
     // A prepared connection of `from`, made without the lock.
     absl::StatusOr<std::unique_ptr<Connection>> mint(const std::shared_ptr<Database>& from, const Cancel& cancel) const;

@@ -1,11 +1,12 @@
 // A bounded pool of prepared connections of one instance, with the poison rules of lake.md §8.
 //
 //   DQ_ASSIGN_OR_RETURN(Lease lease, pool.acquire(cancel));
-//   lease->query(...);            // back to the pool when the lease dies; discarded when broken() was called or it is too old
+//   lease->query(...);   // back to the pool when the lease dies; discarded when broken() was called or it is too old
 //
-// `prepare` runs on every connection the pool mints (session settings, attach). Connections live ≤ 30 min, idle ≤ 5 min.
-// Threads: any; a Lease belongs to one thread. acquire() waits, first come first served, while all are in use, until the Cancel says
-// stop. A connection that comes back inside a transaction is dropped.
+// `prepare` runs on every connection the pool mints (session settings, attach). Connections live ≤ 30 min, idle ≤ 5
+// min.
+// Threads: any; a Lease belongs to one thread. acquire() waits, first come first served, while all are in use, until
+// the Cancel says stop. A connection that comes back inside a transaction is dropped.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -59,9 +60,9 @@ class Pool {
     absl::StatusOr<Lease> acquire(const Cancel& cancel = Cancel::root());
     // Drops idle connections; those on loan are dropped when they come back ("recycle", and engine restart).
     void recycle();
-    // Uses another instance from now on (engine restart). Statements that run on the old instance are interrupted, and acquire() waits
-    // until its last connection on loan is back: two instances never work on one catalog file through one pool. Who shares an instance
-    // between pools replaces it in all of them.
+    // Uses another instance from now on (engine restart). Statements that run on the old instance are interrupted, and
+    // acquire() waits until its last connection on loan is back: two instances never work on one catalog file through
+    // one pool. Who shares an instance between pools replaces it in all of them.
     void replaceDatabase(std::shared_ptr<Database> database);
 
   private:

@@ -150,8 +150,8 @@ Result::Impl::~Impl() {
     finish();
     duckdb_destroy_result(&result);
     if (!abandoned) return;
-    // The engine ends a stream that nobody reads only at the connection's next statement; until then it would keep its buffers and
-    // its transaction (a pinned snapshot, a catalog session).
+    // The engine ends a stream that nobody reads only at the connection's next statement; until then it would keep its
+    // buffers and its transaction (a pinned snapshot, a catalog session).
     duckdb_result ended{};
     duckdb_query(connection, "SELECT 1", &ended);
     duckdb_destroy_result(&ended);

@@ -8,8 +8,8 @@
 //       for (idx_t row = 0; row < chunk->size(); ++row) use(subject[row]);
 //   }
 //
-// Lifetime: columns and string_views die with their Chunk; a Chunk may outlive its Result, not its Connection. A streaming Result
-// occupies its connection until it is drained or destroyed. Threads: one at a time.
+// Lifetime: columns and string_views die with their Chunk; a Chunk may outlive its Result, not its Connection. A
+// streaming Result occupies its connection until it is drained or destroyed. Threads: one at a time.
 #pragma once
 #include <absl/status/statusor.h>
 #include <duckdb.h>
@@ -61,7 +61,8 @@ class Chunk {
     Chunk& operator=(Chunk&&) noexcept;
     ~Chunk();
     idx_t size() const { return size_; }
-    // The column's physical type must be that of T (checked: broken invariant otherwise). TIMESTAMPTZ reads as std::int64_t µs.
+    // The column's physical type must be that of T (checked: broken invariant otherwise). TIMESTAMPTZ reads as
+    // std::int64_t µs.
     template <typename T>
     Column<T> column(idx_t index) const;
     Column<std::string_view> strings(idx_t index) const;

@@ -6,7 +6,8 @@
 namespace dq::engine {
 
 struct Result::Impl {
-    // What a result may do to its connection: a stream interrupts it while it lives, and ends its statement when dropped half-way.
+    // What a result may do to its connection: a stream interrupts it while it lives, and ends its statement when
+    // dropped half-way.
     Impl(duckdb_connection owner, Cancel reason, bool is_stream)
         : connection(owner), cancel(std::move(reason)), streaming(is_stream) {}
     ~Impl();

@@ -120,8 +120,8 @@ absl::Status Statement::execute(duckdb_connection connection, const Cancel& canc
         return makeStatementError(DUCKDB_ERROR_INVALID, message == nullptr ? "statement cannot be started" : message,
                                   cancel);
     }
-    // Starting a statement clears the engine's interrupt flag, so an interrupt that came before is raised again. From here on the
-    // flag stays until the statement ends.
+    // Starting a statement clears the engine's interrupt flag, so an interrupt that came before is raised again. From
+    // here on the flag stays until the statement ends.
     if (cancel.cancelled()) duckdb_interrupt(connection);
     if (duckdb_execute_pending(pending.handle, out) == DuckDBSuccess) return absl::OkStatus();
     const char* message = duckdb_result_error(out);

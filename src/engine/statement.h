@@ -10,8 +10,8 @@ namespace dq::engine {
 
 class Statement {
   public:
-    // Prepares the one statement of `sql` and binds its values. InvalidArgument when their number differs, a string is not UTF-8, or
-    // the text holds a NUL byte.
+    // Prepares the one statement of `sql` and binds its values. InvalidArgument when their number differs, a string is
+    // not UTF-8, or the text holds a NUL byte.
     static absl::StatusOr<Statement> prepare(duckdb_connection connection, const Sql& sql);
     Statement(Statement&& other) noexcept;
     Statement& operator=(Statement&&) = delete;
@@ -27,7 +27,8 @@ class Statement {
     duckdb_prepared_statement handle_ = nullptr;
 };
 
-// Cheap for ASCII. DuckDB's own functions store NULL or end the process for other bytes, so engine/ asks before it hands text over.
+// Cheap for ASCII. DuckDB's own functions store NULL or end the process for other bytes, so engine/ asks before it
+// hands text over.
 bool isUtf8(std::string_view text);
 
 }  // namespace dq::engine

@@ -7,7 +7,8 @@
 namespace dq::engine {
 namespace {
 
-// Runs one of the statements of transaction control. Without a Cancel: an interrupted COMMIT would have no known outcome.
+// Runs one of the statements of transaction control. Without a Cancel: an interrupted COMMIT would have no known
+// outcome.
 struct Control {
     Control(duckdb_connection connection, const char* text) { state = duckdb_query(connection, text, &result); }
     ~Control() { duckdb_destroy_result(&result); }
@@ -37,7 +38,8 @@ Transaction::~Transaction() { rollback(); }
 
 absl::Status Transaction::commit() {
     DQ_CHECK(connection_ != nullptr, "commit of a transaction that ended");
-    // The engine answers OK to COMMIT of an aborted transaction and rolls back, so it is asked first whether it is alive.
+    // The engine answers OK to COMMIT of an aborted transaction and rolls back, so it is asked first whether it is
+    // alive.
     Control probe(connection_->handle_, "SELECT 1");
     if (!probe.ok()) {
         absl::Status error = makeError(probe.type(), probe.message());
@@ -57,7 +59,8 @@ absl::Status Transaction::commit() {
 
 void Transaction::rollback() {
     if (connection_ == nullptr) return;
-    // Fails when the engine has ended the transaction itself, as after a failed COMMIT; either way none is active afterwards.
+    // Fails when the engine has ended the transaction itself, as after a failed COMMIT; either way none is active
+    // afterwards.
     Control rollback(connection_->handle_, "ROLLBACK");
     connection_->in_transaction_ = false;
     connection_ = nullptr;

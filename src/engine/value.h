@@ -23,16 +23,19 @@ using StringList = std::vector<std::string>;
 using Value = std::variant<Null, bool, std::int32_t, std::int64_t, std::uint64_t, double, std::string, TimestampTz,
                            Blob, StringList>;
 
-// A statement with its parameters in order ($1, $2 …). Made by the named builders of lake/, rollup/, query/, maintain/, ingest/.
+// A statement with its parameters in order ($1, $2 …). Made by the named builders of lake/, rollup/, query/, maintain/,
+// ingest/.
 struct Sql {
     std::string text;
     std::vector<Value> binds;
 };
 
-// 'text' with quotes doubled; "identifier" likewise. For the few places where SQL takes no parameter (ATTACH, SET, list literals).
+// 'text' with quotes doubled; "identifier" likewise. For the few places where SQL takes no parameter (ATTACH, SET, list
+// literals).
 std::string quoteLiteral(std::string_view text);
 std::string quoteIdentifier(std::string_view name);
-// TIMESTAMPTZ literal with µs ("TIMESTAMPTZ '2026-11-29 12:00:00.000000+00'"): a literal prunes files, a parameter does not.
+// TIMESTAMPTZ literal with µs ("TIMESTAMPTZ '2026-11-29 12:00:00.000000+00'"): a literal prunes files, a parameter does
+// not.
 std::string timestampLiteral(Micros time);
 
 }  // namespace dq::engine
