@@ -13,4 +13,4 @@ trap 'rm -f "$log"' EXIT
     cmake --build build/tidy --target dq_rust
 } >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 if [[ $# == 0 ]]; then mapfile -t files < <(git ls-files 'src/*.cc' ':!src/*_benchmark.cc' ':!src/*_fuzz.cc'); else files=("$@"); fi
-printf '%s\0' "${files[@]}" | xargs -0 -n 4 -P "$(nproc)" clang-tidy-14 -p build/tidy --quiet
+printf '%s\0' "${files[@]}" | xargs -0 -n 4 -P "$(nproc)" clang-tidy-14 -p build/tidy --quiet 2> >(grep -v 'warnings generated\.$' >&2)
