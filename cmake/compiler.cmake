@@ -17,7 +17,7 @@ add_link_options(-Wl,--as-needed)
 add_library(dq_warnings INTERFACE)
 target_compile_options(dq_warnings INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wvla
     -Werror=return-type -Werror=unused-result -Werror -Wno-error=deprecated-declarations
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds -Wno-restrict -Wno-dangling-pointer>
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds -Wno-restrict -Wno-dangling-pointer>
     $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
 
 if(DQ_SANITIZE)

@@ -24,11 +24,11 @@
 namespace dq::http {
 
 struct Request {
-    std::string method, target;            // target as sent: path?query
-    std::string path, query;               // percent-encoding untouched
+    std::string method, target;  // target as sent: path?query
+    std::string path, query;     // percent-encoding untouched
     std::vector<std::pair<std::string, std::string>> headers;
     std::string body;
-    std::string peer_address;              // "127.0.0.1"
+    std::string peer_address;  // "127.0.0.1"
     std::uint16_t peer_port = 0;
     bool peer_is_loopback = false;
     // First header of that name in any letter case; "" when absent (has() tells apart).
@@ -40,8 +40,8 @@ struct Response {
     int status = 200;
     std::vector<std::pair<std::string, std::string>> headers;
     std::string body;
-    static Response text(int status, std::string body);                       // text/plain; charset=utf-8
-    static Response json(int status, std::string body);                       // application/json
+    static Response text(int status, std::string body);  // text/plain; charset=utf-8
+    static Response json(int status, std::string body);  // application/json
     // Plain-text error: body ends with a newline, X-Content-Type-Options: nosniff.
     static Response error(int status, std::string_view body);
     Response&& with(std::string name, std::string value) &&;
@@ -51,22 +51,25 @@ using Handler = std::function<Response(const Request&, const Cancel&)>;
 
 struct ServerOptions {
     std::string address = "0.0.0.0";
-    std::uint16_t port = 0;                // 0: any free port
-    int workers = 16;                      // requests handled at once; further ones wait
+    std::uint16_t port = 0;  // 0: any free port
+    int workers = 16;        // requests handled at once; further ones wait
     int max_connections = 4096;
     std::size_t max_body_bytes = 4 * 1024 * 1024;
+    // Body limit of one path, where it differs; empty: max_body_bytes everywhere.
+    std::function<std::size_t(std::string_view path)> body_limit_of;
     std::size_t max_header_bytes = 1024 * 1024;
-    std::int64_t header_timeout_micros = 10'000'000, request_timeout_micros = 60'000'000, idle_timeout_micros = 120'000'000;
-    std::int64_t write_timeout_micros = 60'000'000;             // without progress; the connection is then reset
-    std::size_t max_queued = 1024;                              // requests waiting for a worker; 503 above it
-    std::size_t max_buffered_bytes = 256 * 1024 * 1024;         // held for all connections; large requests get 503 above it
+    std::int64_t header_timeout_micros = 10'000'000, request_timeout_micros = 60'000'000,
+                 idle_timeout_micros = 120'000'000;
+    std::int64_t write_timeout_micros = 60'000'000;      // without progress; the connection is then reset
+    std::size_t max_queued = 1024;                       // requests waiting for a worker; 503 above it
+    std::size_t max_buffered_bytes = 256 * 1024 * 1024;  // held for all connections; large requests get 503 above it
 };
 
 class Server {
   public:
     Server(ServerOptions options, Handler handler);
     ~Server();
-    absl::Status start();                  // binds and listens; the error names address and port
+    absl::Status start();  // binds and listens; the error names address and port
     std::uint16_t port() const;
     // False when requests were still running after `drain_micros` (they are then cancelled and their connections closed).
     // Returns when no thread of the server is left, so what handlers use may be released after it.

@@ -13,7 +13,9 @@
 #include <absl/status/statusor.h>
 
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "core/clock.h"
 #include "core/metrics.h"
@@ -45,9 +47,11 @@ struct LakeConfig {
 CatalogKind catalogKind(std::string_view dsn);
 // Adds a connect_timeout of 10 s to a Postgres DSN that has none.
 std::string withConnectTimeout(std::string_view dsn);
-// The statements of lake.md §1.2, §2.2, §2.3 for one connection, in order; `query_side` chooses the memory limit.
+// The statements of lake.md §1.2, §2.2, §2.3, in order; `query_side` chooses the memory limit. Those of the session run on every
+// connection, the others (instance-wide) on the first one only.
 struct BootstrapStatement {
     std::string text;
+    bool session = false;
     bool tolerate_spilled_temp_directory = false;   // §1.3
 };
 std::vector<BootstrapStatement> bootstrapStatements(const LakeConfig& config, bool query_side, bool writer_process);
@@ -55,8 +59,6 @@ std::vector<BootstrapStatement> bootstrapStatements(const LakeConfig& config, bo
 // One side (query or materializer) of the lake: a pool over an engine instance.
 class Lake {
   public:
-    Lake(LakeConfig config, CatalogKind kind, std::shared_ptr<engine::Database> database, bool query_side, bool writer_process,
-         Metrics* metrics, const Clock* clock);
     absl::StatusOr<engine::Pool::Lease> acquire(const Cancel& cancel = Cancel::root()) { return pool_->acquire(cancel); }
     engine::Pool& pool() { return *pool_; }
     CatalogKind kind() const { return kind_; }
@@ -65,11 +67,20 @@ class Lake {
     // The instance's commit lock (materializer.md §13.1): held from a writing transaction's first lake access to its outcome.
     std::mutex& commitLock() { return *commit_lock_; }
 
+    // A fresh engine instance in place of a dead one; both sides of a file catalog get the same (lake.md §8).
+    absl::Status restartEngine();
+
   private:
     friend class Lakes;
+    struct Instance;   // what the sides that share one engine instance share
+    Lake(LakeConfig config, std::shared_ptr<Instance> instance, bool query_side, bool writer_process, Metrics* metrics, const Clock* clock);
+    absl::Status prepare(engine::Connection& connection);
+
     LakeConfig config_;
     CatalogKind kind_;
-    std::shared_ptr<std::mutex> commit_lock_;
+    std::shared_ptr<Instance> instance_;
+    std::vector<BootstrapStatement> bootstrap_;
+    std::mutex* commit_lock_;
     std::unique_ptr<engine::Pool> pool_;
 };
 

@@ -2,6 +2,8 @@
 #pragma once
 #include <absl/status/status.h>
 
+#include <functional>
+
 #include <string_view>
 
 #include "lake/lake.h"
@@ -10,7 +12,8 @@ namespace dq::lake {
 
 // What a bootstrap found that its caller must act on.
 struct BootstrapFindings {
-    bool loc_ts_missing = false;          // rows of signals_latest with NULL loc_ts: full signals rebuild due
+    // Rows written by a program without loc_ts, or a rollup nobody vouches for yet: full signals rebuild due.
+    bool signals_rollup_incomplete = false;
     bool events_rollup_incomplete = false;// events rows exist but events_latest was never completed: rebuild due
     bool raw_events_exists = false;
 };

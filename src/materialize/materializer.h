@@ -1,0 +1,88 @@
+// The decode loop: raw events of new snapshots become rows of lake.signals and lake.events, exactly once; rollups follow.
+//
+// Invariant: cursor at `to` ⟺ every window of the span (from, to] is durable. Earlier windows commit without touching the cursor; a
+// crash replays the span and the anti-join absorbs what had landed (materializer.md §6, §13).
+//
+//   Materializer materializer(lakes.writer(), decoder_options, options, metrics);
+//   DQ_RETURN_IF_ERROR(materializer.prepare(cancel));    // schema
+//   Status ended = materializer.run(cancel);              // until cancelled (OK), or until it failed for an hour
+//
+// Threads: one at a time. Errors of a pass are retried by run(); tests call pass() and drain() themselves.
+#pragma once
+#include <absl/status/statusor.h>
+
+#include <memory>
+
+#include "core/clock.h"
+#include "core/metrics.h"
+#include "decode/decoder.h"
+#include "lake/feed.h"
+#include "lake/lake.h"
+#include "lake/tables.h"
+#include "materialize/span.h"
+#include "materialize/writer.h"
+#include "rollup/rollup.h"
+
+namespace dq::materialize {
+
+struct MaterializerOptions {
+    std::int64_t poll_interval = 15'000'000;            // µs, as all below
+    std::int64_t rollup_interval = 0;                   // 0: the poll interval
+    std::int64_t failure_window = 3'600'000'000;        // failing for so long ends run()
+    int max_snapshot_span = 16;                         // snapshots with raw rows per span
+    bool rebuild_rollups = false;                       // LAKE_REBUILD_ROLLUP_ON_BOOT
+    SpanLimits limits;
+    Writer::Options writer;
+};
+
+struct PassResult {
+    std::int64_t rows = 0;                              // raw rows consumed
+    enum class State { kProgress, kCaughtUp, kNoTable, kStandby, kLostRace } state = State::kProgress;
+    int intermediate_windows = 0;
+};
+
+class Materializer {
+  public:
+    Materializer(lake::Lake& lake, decode::Options decode, MaterializerOptions options, Metrics& metrics, const Clock& clock = systemClock());
+    ~Materializer();
+
+    absl::Status prepare(const Cancel& cancel);
+    absl::StatusOr<PassResult> pass(const Cancel& cancel);
+    // Passes until caught up; returns the raw rows consumed.
+    absl::StatusOr<std::int64_t> drain(const Cancel& cancel);
+    // Brings both rollups up to date; the first error is returned, the other side is tried all the same.
+    absl::Status flush(const Cancel& cancel);
+    absl::Status rebuildRollups(const Cancel& cancel);
+    absl::Status run(const Cancel& cancel);
+    // Frees the writer lease (clean stop).
+    void release() { writer_.release(); }
+    std::int64_t cursor() const { return cursor_; }
+
+  private:
+    absl::StatusOr<PassResult> decodeFrom(engine::Pool::Lease& connection, std::int64_t cursor, const lake::SnapshotList& list, const Cancel& cancel);
+    absl::StatusOr<std::int64_t> readCursor(engine::Connection& connection, const lake::ProgressRows& rows, const Cancel& cancel);
+    absl::Status skipEmpty(engine::Connection& connection, std::int64_t from, std::int64_t to, const Cancel& cancel);
+    void caughtUp(engine::Connection& connection, std::int64_t head, const Cancel& cancel);
+    void report(engine::Connection& connection, bool caught_up, const Cancel& cancel);
+    absl::Status flushIfDue(const Cancel& cancel);
+    // True when this process may flush now: it owns the lease, or takes it since marks of an earlier life wait.
+    absl::StatusOr<bool> mayFlush(const Cancel& cancel);
+    // True when run() must end with this error.
+    bool failed(const absl::Status& error, const Cancel& cancel);
+
+    lake::Lake& lake_;
+    decode::Decoder decoder_;
+    MaterializerOptions options_;
+    const Clock& clock_;
+    MaterializerMetrics metrics_;
+    rollup::Rollup signals_rollup_, events_rollup_;
+    Writer writer_;
+    SpanWriter span_;
+
+    std::int64_t cursor_ = 0, last_head_ = -1, flushed_head_ = -1;
+    std::int64_t reported_ = -1, report_attempted_ = INT64_MIN / 2;
+    std::int64_t last_flush_ = 0, failing_since_ = -1, last_missing_table_log_ = INT64_MIN / 2;
+    bool idle_ = false;                                 // the last pass found nothing up to last_head_
+};
+
+}  // namespace dq::materialize

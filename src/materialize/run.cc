@@ -1,0 +1,75 @@
+// The loop of a materializer: passes, flushes, and what a failed pass leads to (materializer.md §2).
+#include "core/log.h"
+#include "core/status.h"
+#include "materialize/materializer.h"
+
+namespace dq::materialize {
+
+absl::StatusOr<bool> Materializer::mayFlush(const Cancel& cancel) {
+    if (writer_.owner()) return true;
+    DQ_ASSIGN_OR_RETURN(auto connection, lake_.acquire(cancel));
+    DQ_ASSIGN_OR_RETURN(const bool signals, signals_rollup_.hasWork(*connection, cancel));
+    DQ_ASSIGN_OR_RETURN(const bool events, events_rollup_.hasWork(*connection, cancel));
+    if (!signals && !events) return false;
+    DQ_ASSIGN_OR_RETURN(const auto rows, lake::readProgress(*connection, cancel));
+    return writer_.own(*connection, rows.lease.value_or(""), cancel);
+}
+
+absl::Status Materializer::flushIfDue(const Cancel& cancel) {
+    if (clock_.steadyMicros() - last_flush_ < options_.rollup_interval) return absl::OkStatus();
+    if (idle_ && flushed_head_ == last_head_) return absl::OkStatus();   // no commit since the last flush
+    last_flush_ = clock_.steadyMicros();
+    const std::int64_t head = last_head_;
+    DQ_ASSIGN_OR_RETURN(const bool may, mayFlush(cancel));
+    if (may) DQ_RETURN_IF_ERROR(flush(cancel));
+    flushed_head_ = head;
+    return absl::OkStatus();
+}
+
+bool Materializer::failed(const absl::Status& error, const Cancel& cancel) {
+    metrics_.pass_errors.Increment();
+    logError("materializer pass failed", {{"component", "materializer"}, {"error", error.message()}});
+    const std::int64_t now = clock_.steadyMicros();
+    if (failing_since_ < 0) failing_since_ = now;
+    if (now - failing_since_ >= options_.failure_window) return true;
+    switch (engine::errorClass(error)) {
+        case engine::ErrorClass::kEngineDead:
+            logWarn("engine instance invalidated; starting a fresh one", {{"component", "materializer"}});
+            if (auto restarted = lake_.restartEngine(); !restarted.ok()) {
+                logError("engine restart failed", {{"error", restarted.message()}});
+            }
+            break;
+        case engine::ErrorClass::kSessionAborted:
+            logWarn("poisoned catalog session detected; recycled idle connections", {{"component", "materializer"}});
+            lake_.pool().recycle();
+            break;
+        default: break;
+    }
+    (void)cancel;
+    return false;
+}
+
+absl::Status Materializer::run(const Cancel& cancel) {
+    logInfo("materializer started", {{"component", "materializer"}});
+    last_flush_ = clock_.steadyMicros();
+    if (options_.rebuild_rollups) ignore(rebuildRollups(cancel), "logged; decoding goes on, marks keep the rollups honest");
+    while (!cancel.cancelled()) {
+        const auto result = pass(cancel);
+        if (cancel.cancelled()) break;
+        if (!result.ok()) {
+            if (failed(result.status(), cancel)) return result.status();
+            cancel.waitFor(options_.poll_interval);
+            continue;
+        }
+        failing_since_ = -1;
+        if (result->state != PassResult::State::kLostRace && result->state != PassResult::State::kStandby) {
+            ignore(flushIfDue(cancel), "logged and counted; retried when due again");
+        }
+        if (result->state == PassResult::State::kProgress || result->state == PassResult::State::kLostRace) continue;
+        cancel.waitFor(options_.poll_interval);
+    }
+    release();
+    return absl::OkStatus();
+}
+
+}  // namespace dq::materialize
