@@ -6,6 +6,7 @@
 
 #include "engine/database.h"
 #include "engine/engine_testing.h"
+#include "engine/statement.h"
 
 namespace dq::engine {
 namespace {
@@ -106,6 +107,22 @@ TEST(Connection, CancelAtAnyMomentIsNotLost) {
         auto result = connection.query(kLongQuery, cancel);
         canceller.join();
         ASSERT_EQ(result.status().code(), absl::StatusCode::kCancelled) << "delay " << delay;
+    }
+}
+
+// The narrowest of those moments: after the last look at the Cancel, before the engine starts the statement.
+TEST(Statement, InterruptBeforeTheStartIsRaisedAgain) {
+    Connection connection = connectTo(openDatabase());
+    for (bool streaming : {false, true}) {
+        Cancel cancel = Cancel::root();
+        Cancel::Guard guard = cancel.onCancel([&] { connection.interrupt(); });
+        auto statement = Statement::prepare(connection.handle(), Sql{kLongQuery, {}});
+        ASSERT_TRUE(statement.ok()) << statement.status();
+        cancel.cancel();
+        duckdb_result result{};
+        absl::Status outcome = statement->execute(connection.handle(), cancel, streaming, &result);
+        duckdb_destroy_result(&result);
+        EXPECT_EQ(outcome.code(), absl::StatusCode::kCancelled) << outcome;
     }
 }
 
