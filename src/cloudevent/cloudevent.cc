@@ -2,8 +2,6 @@
 
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
 
 #include "cloudevent/base64.h"
 #include "cloudevent/json_scanner.h"
@@ -32,14 +30,28 @@ constexpr TextMember kTextMembers[] = {
 
 absl::Status invalid(std::string_view what) { return absl::InvalidArgumentError(absl::StrCat("cloud event: ", std::string(what))); }
 
-using ExtrasWriter = rapidjson::Writer<rapidjson::StringBuffer>;
+// An object written member by member.
+class ObjectText {
+  public:
+    // `json` is one valid JSON value.
+    void add(std::string_view key, std::string_view json) {
+        open(key);
+        text_ += json;
+    }
+    void addText(std::string_view key, std::string_view text) {
+        open(key);
+        appendQuoted(text_, text);
+    }
+    std::string finish() { return repaired(text_ + "}"); }
 
-void writeKey(ExtrasWriter& writer, std::string_view key) {
-    writer.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
-}
-void writeString(ExtrasWriter& writer, std::string_view text) {
-    writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
-}
+  private:
+    void open(std::string_view key) {
+        if (text_.size() > 1) text_ += ',';
+        appendQuoted(text_, key);
+        text_ += ':';
+    }
+    std::string text_ = "{";
+};
 
 // Reads members into an Event; of duplicates the first counts.
 class Parser {
@@ -49,7 +61,6 @@ class Parser {
     absl::StatusOr<Event> run() {
         if (scan_.kind() != JsonKind::kObject) return invalid("the text is not a JSON object");
         scan_.openObject();
-        extras_.StartObject();
         JsonString key;
         while (scan_.nextMember(key)) {
             std::string name = textOf(key);
@@ -62,8 +73,7 @@ class Parser {
         }
         if (!scan_.atEnd()) return invalid("the text is not valid JSON");
         if (has_data_ && !event_.data_base64.empty()) return invalid("data and data_base64 exclude each other");
-        extras_.EndObject();
-        event_.extras_json = repaired(std::string_view(buffer_.GetString(), buffer_.GetSize()));
+        event_.extras_json = extras_.finish();
         return std::move(event_);
     }
 
@@ -83,9 +93,7 @@ class Parser {
             has_data_ = true;
             event_.data = std::string(source());
         } else {
-            std::string_view value = source();
-            writeKey(extras_, name);
-            extras_.RawValue(value.data(), value.size(), rapidjson::kObjectType);
+            extras_.add(name, source());
         }
         return absl::OkStatus();
     }
@@ -137,8 +145,7 @@ class Parser {
     Event event_;
     bool has_data_ = false;
     absl::flat_hash_set<std::string> seen_;
-    rapidjson::StringBuffer buffer_;
-    ExtrasWriter extras_{buffer_};
+    ObjectText extras_;
 };
 
 // Members of the row's extras that come from header fields, with their presence.
@@ -151,9 +158,7 @@ std::string rowExtras(const Event& event) {
     if (event.data_schema.empty() && event.signature.empty() && event.raw_event_id.empty() && event.tags.empty()) {
         return event.extras_json.empty() ? "{}" : repaired(event.extras_json);
     }
-    rapidjson::StringBuffer buffer;
-    ExtrasWriter writer(buffer);
-    writer.StartObject();
+    ObjectText object;
     JsonScanner scan(event.extras_json);
     JsonString key;
     if (scan.kind() == JsonKind::kObject && scan.openObject()) {
@@ -161,27 +166,21 @@ std::string rowExtras(const Event& event) {
             scan.kind();
             const char* start = scan.position();
             if (!scan.skip()) break;
-            if (overrides(event, key)) continue;
-            writeKey(writer, textOf(key));
-            writer.RawValue(start, static_cast<std::size_t>(scan.position() - start), rapidjson::kObjectType);
+            if (!overrides(event, key)) object.add(textOf(key), std::string_view(start, static_cast<std::size_t>(scan.position() - start)));
         }
     }
-    auto add = [&](std::string_view name, const std::string& value) {
-        if (value.empty()) return;
-        writeKey(writer, name);
-        writeString(writer, value);
-    };
-    add("dataschema", event.data_schema);
-    add("signature", event.signature);
-    add("raweventid", event.raw_event_id);
+    if (!event.data_schema.empty()) object.addText("dataschema", event.data_schema);
+    if (!event.signature.empty()) object.addText("signature", event.signature);
+    if (!event.raw_event_id.empty()) object.addText("raweventid", event.raw_event_id);
     if (!event.tags.empty()) {
-        writeKey(writer, "tags");
-        writer.StartArray();
-        for (const std::string& tag : event.tags) writeString(writer, tag);
-        writer.EndArray();
+        std::string tags;
+        for (const std::string& tag : event.tags) {
+            tags += tags.empty() ? '[' : ',';
+            appendQuoted(tags, tag);
+        }
+        object.add("tags", tags + "]");
     }
-    writer.EndObject();
-    return repaired(std::string_view(buffer.GetString(), buffer.GetSize()));
+    return object.finish();
 }
 
 }  // namespace

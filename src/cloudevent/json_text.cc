@@ -52,16 +52,17 @@ char lowerAscii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A
 
 bool isVerbatim(const JsonString& text) { return !text.escaped && (!text.high || isValidUtf8(text.raw)); }
 
-std::size_t decodeText(const JsonString& text, char* out) {
+std::size_t decodeText(const JsonString& text, char* out, BadBytes bad) {
     char* start = out;
     for (std::string_view left = text.raw; !left.empty();) {
         if (left[0] != '\\') {
             char32_t rune;
             int length = decodeRune(left, rune);
-            std::string_view piece = length > 0 ? left.substr(0, static_cast<std::size_t>(length)) : kReplacement;
+            std::string_view source = left.substr(0, length > 0 ? static_cast<std::size_t>(length) : 1);
+            std::string_view piece = length > 0 || bad == BadBytes::kKeep ? source : kReplacement;
             std::memcpy(out, piece.data(), piece.size());
             out += piece.size();
-            left.remove_prefix(length > 0 ? static_cast<std::size_t>(length) : 1);
+            left.remove_prefix(source.size());
         } else if (startsEscapedRune(left)) {
             out += encodeRune(takeEscapedRune(left), out);
         } else {
@@ -77,6 +78,23 @@ std::string textOf(const JsonString& text) {
     std::string out(textBound(text), '\0');
     out.resize(decodeText(text, out.data()));
     return out;
+}
+
+void appendQuoted(std::string& out, std::string_view text) {
+    out += '"';
+    for (char c : text) {
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if (static_cast<unsigned char>(c) < 0x20) {
+            out += "\\u00";
+            out += "0123456789abcdef"[c >> 4];
+            out += "0123456789abcdef"[c & 15];
+        } else {
+            out += c;
+        }
+    }
+    out += '"';
 }
 
 bool textEquals(const JsonString& text, std::string_view name) {

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "cloudevent/json_scanner.h"
+#include "decode/loose_json.h"
 #include "decode/module.h"
+#include "decode/tesla_wire.h"
 
 namespace dq::decode {
 
@@ -47,6 +49,9 @@ class Scratch {
     std::vector<std::uint32_t> order;
     std::vector<StatusSlot> status;
     std::vector<EventSlot> events;      // used up to a count of the reader's, so that tag buffers survive
+    std::vector<LooseValue> values;     // one a path of the module's PathSet
+    std::vector<std::string> payloads;  // Tesla telemetry messages, used up to a count
+    std::vector<TelemetryDatum> data;   // of one such message
 };
 
 }  // namespace dq::decode
