@@ -236,11 +236,7 @@ fn is_given(value: &Value, variables: &Variables) -> bool {
 }
 
 /// Arguments of a field in schema order, absent ones left out, up to the first that is refused: the field is not run then.
-pub fn arguments(
-    schema: &Schema,
-    field: &Field,
-    variables: &Variables,
-) -> (Vec<(String, Input)>, Option<Refusal>) {
+pub fn arguments(schema: &Schema, field: &Field, variables: &Variables) -> (Vec<(String, Input)>, Option<Refusal>) {
     let mut coerced = Vec::with_capacity(field.definition.arguments.len());
     for definition in &field.definition.arguments {
         let mut path = vec![definition.name.to_string()];

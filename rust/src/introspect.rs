@@ -41,7 +41,8 @@ pub fn execute(
     groups: &Groups<'_>,
     variables: &Variables,
 ) -> Result<HashMap<Name, String>, String> {
-    let mut alone = Operation { selection_set: SelectionSet::new(operation.object_type().clone()), ..operation.clone() };
+    let mut alone =
+        Operation { selection_set: SelectionSet::new(operation.object_type().clone()), ..operation.clone() };
     for field in groups.values().flatten().filter(|field| field.name == "__schema" || field.name == "__type") {
         alone.selection_set.selections.push(Selection::Field((*field).clone()));
     }

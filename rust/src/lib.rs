@@ -7,6 +7,7 @@ mod collect;
 mod document;
 mod h3;
 mod introspect;
+mod json;
 mod plan;
 mod schema;
 mod suggest;
@@ -14,6 +15,7 @@ mod value;
 mod variables;
 
 use h3::h3_cell_center;
+use json::json_is_valid;
 use plan::plan_operation;
 use schema::schema_fields;
 
@@ -117,6 +119,7 @@ mod ffi {
 
     extern "Rust" {
         fn h3_cell_center(latitude: f64, longitude: f64) -> CellCenter;
+        fn json_is_valid(text: &[u8]) -> bool;
         fn schema_fields() -> Vec<FieldDef>;
         fn plan_operation(
             query: &[u8],

@@ -24,7 +24,7 @@ pub fn close_names<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<
     if name.len() > MAX_NAME {
         return Vec::new();
     }
-    let threshold = (name.len() * 2 / 5).max(1);
+    let threshold = name.len() * 2 / 5 + 1;
     let mut found: Vec<(usize, &str)> =
         known.map(|candidate| (distance(name, candidate), candidate)).filter(|(d, _)| *d <= threshold).collect();
     found.sort();
@@ -49,8 +49,8 @@ mod tests {
 
     #[test]
     fn nearest_first_and_case_insensitive() {
-        let known = ["speed", "spread", "Speed2", "heading"];
-        assert_eq!(close_names("speed", known.into_iter()), ["speed", "Speed2", "spread"]);
+        let known = ["speed", "spread", "Speed2", "steeds", "heading"];
+        assert_eq!(close_names("speed", known.into_iter()), ["speed", "Speed2", "spread", "steeds"]);
         assert!(close_names("zzz", known.into_iter()).is_empty());
         assert!(close_names(&"s".repeat(65), known.into_iter()).is_empty());
     }

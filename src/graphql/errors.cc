@@ -70,8 +70,8 @@ void ErrorList::add(const FieldError& error, const Path& path, const std::vector
     text_ += '}';
 }
 
-void ErrorList::addRequestError(std::string_view message, std::string_view code, std::uint32_t line, std::uint32_t column,
-                                const std::vector<std::string>& path) {
+void ErrorList::addRequestError(std::string_view message, std::string_view code, std::uint32_t line,
+                                std::uint32_t column, const std::vector<std::string>& path) {
     ++count_;
     begin(message);
     appendPath(text_, {}, path);

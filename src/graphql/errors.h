@@ -1,4 +1,5 @@
-// The `errors` member of a response, written as text while the answer is walked: an error per bucket and field can be many.
+// The `errors` member of a response, written as text while the answer is walked: an error per bucket and field can be
+// many.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
-// GraphQL execution: a request becomes a plan (rust/: parse, validate, coerce, merge, introspect), the plan is walked here, values
-// come from resolvers given by the caller.
+// GraphQL execution: a request becomes a plan (rust/: parse, validate, coerce, merge, introspect), the plan is walked
+// here, values come from resolvers given by the caller.
 //
-// Order at each field: argument coercion errors first, then the guard (directives), then the value. Null propagation, error paths
-// and response layout follow graphql.md §1, §2, §6: {"errors":[…],"data":…}, errors first and omitted when empty.
-// Threads: a Schema and an Executor are immutable and shared. Nothing a caller sends crashes or grows them: documents are bounded
-// in bytes, tokens, depth and complexity.
+// Order at each field: argument coercion errors first, then the guard (directives), then the value. Null propagation,
+// error paths and response layout follow graphql.md §1, §2, §6: {"errors":[…],"data":…}, errors first and omitted when
+// empty. Threads: a Schema and an Executor are immutable and shared. Nothing a caller sends crashes or grows them:
+// documents are bounded in bytes, tokens, depth and complexity.
 #pragma once
 #include <functional>
 #include <memory>

@@ -1,12 +1,10 @@
 #include "graphql/json_text.h"
 
-#include <rapidjson/memorystream.h>
-#include <rapidjson/reader.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
 
+#include "dq_rust.h"
 #include "graphql/executor.h"
 
 namespace dq::graphql {
@@ -47,9 +45,7 @@ std::size_t sequenceLength(std::string_view text) {
 }
 
 // Line and paragraph separator, U+2028 and U+2029: they end lines in JavaScript.
-bool isSeparator(std::string_view sequence) {
-    return sequence == "\xE2\x80\xA8" || sequence == "\xE2\x80\xA9";
-}
+bool isSeparator(std::string_view sequence) { return sequence == "\xE2\x80\xA8" || sequence == "\xE2\x80\xA9"; }
 
 // Appends the character above ASCII at the start of `text`; returns the bytes read.
 std::size_t appendWide(std::string& out, std::string_view text) {
@@ -75,14 +71,7 @@ void appendNumber(std::string& out, Integer value) {
 }
 
 bool isJson(std::string_view json) {
-    rapidjson::MemoryStream stream(json.data(), json.size());
-    rapidjson::Reader reader;
-    rapidjson::BaseReaderHandler<> ignored;
-    constexpr unsigned kFlags =
-        rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
-    const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, ignored);
-    // A zero byte would pass for the end.
-    return !result.IsError() && stream.Tell() == json.size();
+    return rust::json_is_valid({reinterpret_cast<const std::uint8_t*>(json.data()), json.size()});
 }
 
 }  // namespace

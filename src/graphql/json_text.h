@@ -1,5 +1,5 @@
-// JSON text as the contract wants it, appended to a buffer: `<`, `>`, `&`, U+2028 and U+2029 escaped, control characters as \u00XX,
-// floats in Go's form. The text is always valid UTF-8 and valid JSON, whatever comes in.
+// JSON text as the contract wants it, appended to a buffer: `<`, `>`, `&`, U+2028 and U+2029 escaped, control
+// characters as \u00XX, floats in Go's form. The text is always valid UTF-8 and valid JSON, whatever comes in.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -72,7 +72,7 @@ class Builder {
         errors_->emplace_back(std::move(path), std::string(error.message));
     }
 
-    std::pair<std::string, Value> member() {
+    Member member() {
         std::string name(plan_.values[value_].name);
         path_.push_back(name);
         Value value = this->value();
@@ -124,7 +124,7 @@ class Builder {
     const ScalarCheck& check_;
     const rust::Plan& plan_;
     std::size_t node_ = 0, value_ = 0, error_ = 0;
-    std::vector<std::string> path_;   // of the argument value being read
+    std::vector<std::string> path_;  // of the argument value being read
     std::vector<std::pair<std::vector<std::string>, std::string>>* errors_ = nullptr;
 };
 

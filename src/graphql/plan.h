@@ -30,12 +30,12 @@ class SchemaTable {
 
   private:
     std::vector<FieldDefinition> fields_;
-    FieldDefinition typename_, schema_, type_;   // fields that no type declares
+    FieldDefinition typename_, schema_, type_;  // fields that no type declares
 };
 
 struct RootField {
     Field field;
-    std::string introspection;   // JSON of __schema and __type, "" when introspection is off
+    std::string introspection;  // JSON of __schema and __type, "" when introspection is off
 };
 
 // `check` sees every custom scalar; the first error of a field's arguments is kept.

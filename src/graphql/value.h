@@ -14,8 +14,9 @@ namespace dq::graphql {
 
 // A coerced argument value. Enum values are strings. Object members keep schema order; absent members are absent.
 struct Value;
+struct Member;
 using List = std::vector<Value>;
-using Members = std::vector<std::pair<std::string, Value>>;
+using Members = std::vector<Member>;
 struct Value {
     std::variant<std::monostate, bool, std::int64_t, double, std::string, List, Members> data;
     bool isNull() const { return std::holds_alternative<std::monostate>(data); }
@@ -27,6 +28,11 @@ struct Value {
     const Members* members() const { return std::get_if<Members>(&data); }
     // Member of an object; nullptr when this is no object, or the member is absent.
     const Value* member(std::string_view name) const;
+};
+// No std::pair: clang 14 cannot complete one that holds a Value while it completes Value.
+struct Member {
+    std::string first;
+    Value second;
 };
 
 // An error at a field. `code` and `reason` become extensions when not empty.
@@ -47,8 +53,9 @@ struct StringListValue {
     std::vector<std::string> items;
 };
 // What a resolver gives for one field. Doubles that are NaN or infinite become null plus an error.
-using Resolved = std::variant<NullValue, bool, std::int64_t, std::uint64_t, double, std::string, TimeValue, RawJson, StringListValue,
-                              std::shared_ptr<const Object>, std::shared_ptr<const ObjectList>, FieldError>;
+using Resolved = std::variant<NullValue, bool, std::int64_t, std::uint64_t, double, std::string, TimeValue, RawJson,
+                              StringListValue, std::shared_ptr<const Object>, std::shared_ptr<const ObjectList>,
+                              FieldError>;
 
 struct Field;
 // A source of field values. Fields are asked lazily, in selection order, possibly several times under aliases.

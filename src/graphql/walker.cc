@@ -42,7 +42,7 @@ bool Walker::admit(const Field& field) {
 
 void Walker::writeKey(const Field& field) {
     out_ += '"';
-    out_ += field.response_key;   // a GraphQL name: nothing to escape
+    out_ += field.response_key;  // a GraphQL name: nothing to escape
     out_ += "\":";
 }
 

@@ -9,8 +9,8 @@
 
 namespace dq::graphql {
 
-// One walk of one request. A value that turns out null where the schema forbids it removes what was written for its nearest nullable
-// ancestor; the other fields of that ancestor are still asked, so that all errors are told.
+// One walk of one request. A value that turns out null where the schema forbids it removes what was written for its
+// nearest nullable ancestor; the other fields of that ancestor are still asked, so that all errors are told.
 class Walker {
   public:
     Walker(const SchemaTable& table, const Hooks& hooks, std::string& out, ErrorList& errors)
