@@ -12,7 +12,8 @@ constexpr std::array<std::uint8_t, 256> makeTable() {
     std::array<std::uint8_t, 256> table{};
     for (auto& entry : table) entry = kBad;
     constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (std::size_t i = 0; i < kAlphabet.size(); ++i) table[static_cast<unsigned char>(kAlphabet[i])] = static_cast<std::uint8_t>(i);
+    for (std::size_t i = 0; i < kAlphabet.size(); ++i)
+        table[static_cast<unsigned char>(kAlphabet[i])] = static_cast<std::uint8_t>(i);
     table['\r'] = table['\n'] = kSkip;
     table['='] = kPad;
     return table;

@@ -28,7 +28,9 @@ constexpr TextMember kTextMembers[] = {
     {"raweventid", &Event::raw_event_id},
 };
 
-absl::Status invalid(std::string_view what) { return absl::InvalidArgumentError(absl::StrCat("cloud event: ", std::string(what))); }
+absl::Status invalid(std::string_view what) {
+    return absl::InvalidArgumentError(absl::StrCat("cloud event: ", std::string(what)));
+}
 
 // An object written member by member.
 class ObjectText {
@@ -150,8 +152,10 @@ class Parser {
 
 // Members of the row's extras that come from header fields, with their presence.
 bool overrides(const Event& event, const JsonString& key) {
-    return (!event.data_schema.empty() && textEquals(key, "dataschema")) || (!event.signature.empty() && textEquals(key, "signature")) ||
-           (!event.raw_event_id.empty() && textEquals(key, "raweventid")) || (!event.tags.empty() && textEquals(key, "tags"));
+    return (!event.data_schema.empty() && textEquals(key, "dataschema")) ||
+           (!event.signature.empty() && textEquals(key, "signature")) ||
+           (!event.raw_event_id.empty() && textEquals(key, "raweventid")) ||
+           (!event.tags.empty() && textEquals(key, "tags"));
 }
 
 std::string rowExtras(const Event& event) {
@@ -166,7 +170,8 @@ std::string rowExtras(const Event& event) {
             scan.kind();
             const char* start = scan.position();
             if (!scan.skip()) break;
-            if (!overrides(event, key)) object.add(textOf(key), std::string_view(start, static_cast<std::size_t>(scan.position() - start)));
+            if (!overrides(event, key))
+                object.add(textOf(key), std::string_view(start, static_cast<std::size_t>(scan.position() - start)));
         }
     }
     if (!event.data_schema.empty()) object.addText("dataschema", event.data_schema);

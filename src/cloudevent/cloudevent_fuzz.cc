@@ -1,4 +1,5 @@
-// Arbitrary bytes as a CloudEvent: parsing must not fail otherwise than by status, and what it accepts must make a valid row.
+// Arbitrary bytes as a CloudEvent: parsing must not fail otherwise than by status, and what it accepts must make a
+// valid row.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -15,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     ethrDidAddress(text);
     if (!event.ok()) return 0;
     Row row = toRow(*event);
-    bool good = isJson(text) && isJson(row.extras) && isValidUtf8(row.extras) && (!row.data || (isJson(*row.data) && isValidUtf8(*row.data)));
+    bool good = isJson(text) && isJson(row.extras) && isValidUtf8(row.extras) &&
+                (!row.data || (isJson(*row.data) && isValidUtf8(*row.data)));
     for (const std::string* field : {&row.subject, &row.type, &row.id, &row.source, &row.producer, &row.data_version}) {
         good = good && isValidUtf8(*field);
     }

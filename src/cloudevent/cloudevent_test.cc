@@ -7,9 +7,11 @@
 namespace dq::cloudevent {
 namespace {
 
-constexpr std::string_view kFull = R"({"specversion":"0.3","id":"e1","source":"0xA","subject":"did:x","producer":"did:y","type":"dimo.status",
- "time":"2025-03-04T05:06:07.891999999+01:00","datacontenttype":"application/json","dataschema":"sch","dataversion":"v1",
- "signature":"0xsig","raweventid":"r0","tags":["a",5,null,"b"],"Type":"other","foo":{"a": [1, 2.50]},"bar":"é","data": {"signals": [ ] } })";
+constexpr std::string_view kFull =
+    R"({"specversion":"0.3","id":"e1","source":"0xA","subject":"did:x","producer":"did:y","type":"dimo.status",
+ "time":"2025-03-04T05:06:07.891999999+01:00","datacontenttype":"application/json","dataschema":"sch",
+ "dataversion":"v1","signature":"0xsig","raweventid":"r0","tags":["a",5,null,"b"],"Type":"other",
+ "foo":{"a": [1, 2.50]},"bar":"é","data": {"signals": [ ] } })";
 
 TEST(CloudEvent, ReadsEveryMember) {
     auto event = parse(kFull);
@@ -34,8 +36,10 @@ TEST(CloudEvent, ReadsEveryMember) {
 TEST(CloudEvent, RowCutsTimeToMillisecondsAndMergesExtras) {
     Row row = toRow(*parse(kFull));
     EXPECT_EQ(row.time, 1741061167891000);
-    EXPECT_EQ(row.extras, R"({"Type":"other","foo":{"a": [1, 2.50]},"bar":"é","dataschema":"sch","signature":"0xsig","raweventid":"r0",)"
-                          R"("tags":["a","","","b"]})");
+    EXPECT_EQ(
+        row.extras,
+        R"({"Type":"other","foo":{"a": [1, 2.50]},"bar":"é","dataschema":"sch","signature":"0xsig","raweventid":"r0",)"
+        R"("tags":["a","","","b"]})");
     EXPECT_EQ(row.data, R"({"signals": [ ] })");
     EXPECT_EQ(row.data_base64, std::nullopt);
     EXPECT_EQ(row.data_index_key, std::nullopt);
@@ -72,7 +76,8 @@ TEST(CloudEvent, FirstOfDuplicatesCounts) {
 
 TEST(CloudEvent, TimeIsStrict) {
     EXPECT_EQ(parse("{}")->time, (Instant{kZeroTime, 0}));
-    for (std::string_view bad : {"null", "5", "\"\"", "\"2025-03-04\"", "\"2025-03-04t05:06:07z\"", "\"2025-03-04T05:06:60Z\"", "{}"}) {
+    for (std::string_view bad :
+         {"null", "5", "\"\"", "\"2025-03-04\"", "\"2025-03-04t05:06:07z\"", "\"2025-03-04T05:06:60Z\"", "{}"}) {
         std::string text = R"({"time":)" + std::string(bad) + "}";
         EXPECT_EQ(parse(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
     }
@@ -89,7 +94,8 @@ TEST(CloudEvent, Base64Rules) {
 }
 
 TEST(CloudEvent, OnlyOneWholeJsonObject) {
-    for (std::string_view bad : {"", "[]", "null", "\"x\"", "{", "{}x", "{}{}", R"({"a":01})", R"({"data":{"a":}})", R"({"a":"\x"})"}) {
+    for (std::string_view bad :
+         {"", "[]", "null", "\"x\"", "{", "{}x", "{}{}", R"({"a":01})", R"({"data":{"a":}})", R"({"a":"\x"})"}) {
         EXPECT_EQ(parse(bad).status().code(), absl::StatusCode::kInvalidArgument) << bad;
     }
     EXPECT_TRUE(parse(" {} \n").ok());

@@ -21,10 +21,14 @@ std::string hexOf(const std::array<std::uint8_t, 32>& digest) {
 TEST(Keccak, KnownDigests) {
     EXPECT_EQ(hexOf(keccak256("")), "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470");
     EXPECT_EQ(hexOf(keccak256("abc")), "4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45");
-    EXPECT_EQ(hexOf(keccak256(std::string(135, 'a'))), "34367dc248bbd832f4e3e69dfaac2f92638bd0bbd18f2912ba4ef454919cf446");
-    EXPECT_EQ(hexOf(keccak256(std::string(136, 'a'))), "a6c4d403279fe3e0af03729caada8374b5ca54d8065329a3ebcaeb4b60aa386e");
-    EXPECT_EQ(hexOf(keccak256(std::string(137, 'a'))), "d869f639c7046b4929fc92a4d988a8b22c55fbadb802c0c66ebcd484f1915f39");
-    EXPECT_EQ(hexOf(keccak256(std::string(300, 'a'))), "5b7e0e47a96f32a88b4f14ca177982790807c40e1a105742ba0fc1babe1ef826");
+    EXPECT_EQ(hexOf(keccak256(std::string(135, 'a'))),
+              "34367dc248bbd832f4e3e69dfaac2f92638bd0bbd18f2912ba4ef454919cf446");
+    EXPECT_EQ(hexOf(keccak256(std::string(136, 'a'))),
+              "a6c4d403279fe3e0af03729caada8374b5ca54d8065329a3ebcaeb4b60aa386e");
+    EXPECT_EQ(hexOf(keccak256(std::string(137, 'a'))),
+              "d869f639c7046b4929fc92a4d988a8b22c55fbadb802c0c66ebcd484f1915f39");
+    EXPECT_EQ(hexOf(keccak256(std::string(300, 'a'))),
+              "5b7e0e47a96f32a88b4f14ca177982790807c40e1a105742ba0fc1babe1ef826");
 }
 
 TEST(Did, ChecksumAddressOfTheStandardsExamples) {
@@ -59,8 +63,10 @@ TEST(Did, Erc721Grammar) {
     EXPECT_FALSE(parse("+137", address, "0"));
     EXPECT_FALSE(parse("", address, "0"));
     EXPECT_EQ(parse("137", address, "-0")->token, "0");
-    for (const char* token : {"-7", "", "+", "-", "0x7", "7 ", "+-7", "7:8"}) EXPECT_FALSE(parse("137", address, token)) << token;
-    EXPECT_TRUE(parse("137", address, "115792089237316195423570985008687907853269984665640564039457584007913129639936"));
+    for (const char* token : {"-7", "", "+", "-", "0x7", "7 ", "+-7", "7:8"})
+        EXPECT_FALSE(parse("137", address, token)) << token;
+    EXPECT_TRUE(
+        parse("137", address, "115792089237316195423570985008687907853269984665640564039457584007913129639936"));
     EXPECT_FALSE(parseErc721Did("did:erc721:137:" + address));
     EXPECT_FALSE(parseErc721Did("did:nft:137:" + address + "_7"));
     EXPECT_FALSE(parseErc721Did("DID:erc721:137:" + address + ":7"));
@@ -79,7 +85,8 @@ TEST(Did, TokenOfAContract) {
 }
 
 TEST(Did, EthrGivesTheChecksummedAddress) {
-    EXPECT_EQ(ethrDidAddress("did:ethr:1:5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"), "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
+    EXPECT_EQ(ethrDidAddress("did:ethr:1:5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"),
+              "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
     EXPECT_EQ(ethrDidAddress("did:ethr:x:5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"), std::nullopt);
     EXPECT_EQ(ethrDidAddress("did:ethr:5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"), std::nullopt);
     EXPECT_EQ(ethrDidAddress("did:ethr:1:5aaeb6053f3e94c9b9a09f33669435e7ef1beaed:1"), std::nullopt);

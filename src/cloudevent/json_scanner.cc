@@ -27,12 +27,14 @@ void convertSlowly(JsonNumber& number) {
     // absl says which way it went: a huge value for overflow, a tiny one for underflow.
     absl::from_chars(start, end, value);
     number.overflow = std::fabs(value) > 1;
-    number.value = std::copysign(number.overflow ? std::numeric_limits<double>::infinity() : 0.0, *start == '-' ? -1.0 : 1.0);
+    number.value =
+        std::copysign(number.overflow ? std::numeric_limits<double>::infinity() : 0.0, *start == '-' ? -1.0 : 1.0);
 }
 
 }  // namespace
 
-// With at most 19 digits the digits are an exact integer m; m up to 2^53 times or over an exact power of ten rounds once.
+// With at most 19 digits the digits are an exact integer m; m up to 2^53 times or over an exact power of ten rounds
+// once.
 bool JsonScanner::readNumber(JsonNumber& out) {
     const char* start = p_;
     if (p_ < end_ && *p_ == '-') ++p_;
@@ -78,7 +80,8 @@ bool JsonScanner::readNumber(JsonNumber& out) {
 
 bool JsonScanner::readLiteral() {
     auto is = [&](std::string_view word) {
-        if (static_cast<std::size_t>(end_ - p_) < word.size() || std::memcmp(p_, word.data(), word.size()) != 0) return false;
+        if (static_cast<std::size_t>(end_ - p_) < word.size() || std::memcmp(p_, word.data(), word.size()) != 0)
+            return false;
         p_ += word.size();
         return true;
     };

@@ -1,7 +1,9 @@
-// A validating single-pass reader of JSON text (RFC 8259), for input that must be judged whole while only parts of it are read.
+// A validating single-pass reader of JSON text (RFC 8259), for input that must be judged whole while only parts of it
+// are read.
 //
-// Why not a tree or an index: every byte must be checked (also of members nobody reads), invalid UTF-8 and lone surrogates must
-// pass to be replaced later, duplicate members must all be seen, nesting to 10000 is legal, and exact source text is asked for.
+// Why not a tree or an index: every byte must be checked (also of members nobody reads), invalid UTF-8 and lone
+// surrogates must pass to be replaced later, duplicate members must all be seen, nesting to 10000 is legal, and exact
+// source text is asked for.
 //
 //   JsonScanner scan(text);
 //   JsonString key;
@@ -10,8 +12,8 @@
 //   }
 //   bool valid = scan.atEnd();
 //
-// Damage is sticky: from then on every call answers false, kNone or the end. Views point into the text. Nothing is allocated and
-// nothing outside the text is read. One thread per scanner.
+// Damage is sticky: from then on every call answers false, kNone or the end. Views point into the text. Nothing is
+// allocated and nothing outside the text is read. One thread per scanner.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,14 +30,14 @@ enum class JsonKind : std::uint8_t { kNone, kObject, kArray, kString, kNumber, k
 // Text between the quotes, as written.
 struct JsonString {
     std::string_view raw;
-    bool escaped = false;   // has a backslash
-    bool high = false;      // has a byte above 0x7F: may be invalid UTF-8
+    bool escaped = false;  // has a backslash
+    bool high = false;     // has a byte above 0x7F: may be invalid UTF-8
     bool plain() const { return !escaped && !high; }
 };
 
 struct JsonNumber {
     std::string_view text;
-    double value = 0;       // nearest double; underflow is 0, overflow is ±infinity
+    double value = 0;  // nearest double; underflow is 0, overflow is ±infinity
     bool overflow = false;
 };
 
@@ -87,14 +89,14 @@ class JsonScanner {
     const char* p_;
     const char* end_;
     std::size_t depth_ = 0;
-    bool first_ = false;      // just behind an opening bracket
+    bool first_ = false;  // just behind an opening bracket
     bool damaged_ = false, watch_ = false, overflow_ = false;
 };
 
 // True when `text` is one JSON value with white space around it.
 bool isJson(std::string_view text);
 
-// --- hot parts -----------------------------------------------------------------------------------------------------------
+// --- hot parts ---
 
 inline JsonKind JsonScanner::kind() {
     skipSpace();
@@ -118,7 +120,7 @@ inline const char* JsonScanner::plainRun(const char* p) const {
         __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
         __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
         __m128i slash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
-        __m128i other = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));   // signed: also everything above 0x7F
+        __m128i other = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));  // signed: also everything above 0x7F
         int hits = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(quote, slash), other));
         if (hits != 0) return p + __builtin_ctz(static_cast<unsigned>(hits));
     }

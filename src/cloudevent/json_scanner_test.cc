@@ -16,17 +16,59 @@ namespace {
 
 TEST(JsonScanner, AcceptsWhatTheGrammarAllows) {
     for (std::string_view text :
-         {"null", " true ", "false", "0", "-0", "-0.5e-7", "1E+5", "\"\"", R"("\u00e9\"\\\/\b\f\n\r\t")", "[]", "{}", "[ ]", "{ }",
-          "[1,[2,{\"a\":[]}],{}]", R"({"a":1,"a":{"b":[null]}})", "\t\n\r [1 , 2]\r\n", "\"\xff\xc3\"", R"("\ud800")", "1e400"}) {
+         {"null", " true ", "false", "0", "-0", "-0.5e-7", "1E+5", "\"\"", R"("\u00e9\"\\\/\b\f\n\r\t")", "[]", "{}",
+          "[ ]", "{ }", "[1,[2,{\"a\":[]}],{}]", R"({"a":1,"a":{"b":[null]}})", "\t\n\r [1 , 2]\r\n", "\"\xff\xc3\"",
+          R"("\ud800")", "1e400"}) {
         EXPECT_TRUE(isJson(text)) << text;
     }
 }
 
 TEST(JsonScanner, RefusesWhatItDoesNot) {
-    for (std::string_view text :
-         {"", " ", "nul", "True", "NaN", "Infinity", "01", "+1", ".5", "5.", "1e", "1e+", "-", "0x10", "1 2", "\"", "\"\\x\"", "\"\\u12g4\"",
-          "\"\\u123", "\"a\nb\"", "'a'", "[", "]", "[1", "[1,", "[1,]", "[,1]", "[1 2]", "[1}", "{", "}", "{\"a\"}", "{\"a\":}",
-          "{\"a\":1,}", "{,}", "{a:1}", "{\"a\":1]", "{\"a\" 1}", "[]]", "{}x", "\xef\xbb\xbf{}", "\"\x01\"", "tru", "nullx", "// c\n1"}) {
+    for (std::string_view text : {"",
+                                  " ",
+                                  "nul",
+                                  "True",
+                                  "NaN",
+                                  "Infinity",
+                                  "01",
+                                  "+1",
+                                  ".5",
+                                  "5.",
+                                  "1e",
+                                  "1e+",
+                                  "-",
+                                  "0x10",
+                                  "1 2",
+                                  "\"",
+                                  "\"\\x\"",
+                                  "\"\\u12g4\"",
+                                  "\"\\u123",
+                                  "\"a\nb\"",
+                                  "'a'",
+                                  "[",
+                                  "]",
+                                  "[1",
+                                  "[1,",
+                                  "[1,]",
+                                  "[,1]",
+                                  "[1 2]",
+                                  "[1}",
+                                  "{",
+                                  "}",
+                                  "{\"a\"}",
+                                  "{\"a\":}",
+                                  "{\"a\":1,}",
+                                  "{,}",
+                                  "{a:1}",
+                                  "{\"a\":1]",
+                                  "{\"a\" 1}",
+                                  "[]]",
+                                  "{}x",
+                                  "\xef\xbb\xbf{}",
+                                  "\"\x01\"",
+                                  "tru",
+                                  "nullx",
+                                  "// c\n1"}) {
         EXPECT_FALSE(isJson(text)) << text;
     }
     EXPECT_FALSE(isJson(std::string_view("\0", 1)));
@@ -51,7 +93,7 @@ TEST(JsonScanner, TruncationAnywhereIsDamage) {
     const std::string text = R"({"a":[1,-2.5e3,"x\u0041y",true,false,null],"b":{"c":"é"}})";
     ASSERT_TRUE(isJson(text));
     for (std::size_t size = 0; size < text.size(); ++size) {
-        std::string exact(text, 0, size);   // a string of its own, so that a sanitizer sees reads behind it
+        std::string exact(text, 0, size);  // a string of its own, so that a sanitizer sees reads behind it
         EXPECT_FALSE(isJson(exact)) << size;
     }
 }
@@ -66,9 +108,10 @@ double numberOf(const std::string& text) {
 }
 
 TEST(JsonScanner, NumbersAreNearestDoubles) {
-    for (const char* text : {"0", "1", "42.5", "9007199254740993", "9007199254740992", "5e-324", "1.7976931348623157e308", "0.1", "0.3",
-                             "123456789012345678901234567890", "1e22", "1e23", "1e-22", "1e-23", "4.35", "2.2250738585072011e-308",
-                             "0.000000000000000000000000000000000001", "18446744073709551616", "99999999999999999999e-20"}) {
+    for (const char* text :
+         {"0", "1", "42.5", "9007199254740993", "9007199254740992", "5e-324", "1.7976931348623157e308", "0.1", "0.3",
+          "123456789012345678901234567890", "1e22", "1e23", "1e-22", "1e-23", "4.35", "2.2250738585072011e-308",
+          "0.000000000000000000000000000000000001", "18446744073709551616", "99999999999999999999e-20"}) {
         EXPECT_EQ(numberOf(text), std::strtod(text, nullptr)) << text;
     }
     EXPECT_TRUE(std::signbit(numberOf("-0")));
@@ -118,7 +161,8 @@ TEST(JsonText, ResolvesEscapesAndReplacesDamage) {
     EXPECT_EQ(textOf(stringOf(R"("\ud83d\ud83d\ude97")")), "\uFFFD🚗");
     EXPECT_EQ(textOf(stringOf("\"A\xff\xc3(B\"")), "A\uFFFD\uFFFD(B");
     EXPECT_EQ(textOf(stringOf("\"\xe4\xb8\"")), "\uFFFD\uFFFD");
-    EXPECT_EQ(textOf(stringOf("\"\xed\xa0\x80\xc0\x80\xf4\x90\x80\x80\"")), std::string("\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD"));
+    EXPECT_EQ(textOf(stringOf("\"\xed\xa0\x80\xc0\x80\xf4\x90\x80\x80\"")),
+              std::string("\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD"));
     EXPECT_TRUE(isVerbatim(stringOf("\"é中🚗\"")));
     EXPECT_FALSE(isVerbatim(stringOf("\"\xff\"")));
 }
@@ -144,7 +188,8 @@ TEST(Utf8, ValidityAgreesWithDecodingRuneByRune) {
     for (int i = 0; i < 20'000; ++i) {
         std::string text;
         for (int n = static_cast<int>(random() % 24); n > 0; --n) {
-            static const char* const kPieces[] = {"a", "é", "中", "🚗", "\x80", "\xC3", "\xE4\xB8", "\xF0\x9F\x9A", "\xED\xA0\x80", "\xC0\xAF"};
+            static const char* const kPieces[] = {
+                "a", "é", "中", "🚗", "\x80", "\xC3", "\xE4\xB8", "\xF0\x9F\x9A", "\xED\xA0\x80", "\xC0\xAF"};
             text += kPieces[random() % 10];
         }
         bool good = repairedSize(text) == text.size();

@@ -7,7 +7,7 @@
 namespace dq::cloudevent {
 namespace {
 
-constexpr std::size_t kLongestName = 32;   // of the ASCII names that callers compare with
+constexpr std::size_t kLongestName = 32;  // of the ASCII names that callers compare with
 
 char32_t hexValue(std::string_view four) {
     char32_t value = 0;

@@ -6,8 +6,8 @@
 namespace dq::cloudevent {
 namespace {
 
-using State = std::array<std::uint64_t, 25>;   // lane (x, y) at x + 5 y
-constexpr std::size_t kRate = 136;              // bytes absorbed a block: 1600 - 2 * 256 bits
+using State = std::array<std::uint64_t, 25>;  // lane (x, y) at x + 5 y
+constexpr std::size_t kRate = 136;            // bytes absorbed a block: 1600 - 2 * 256 bits
 
 // Round constants and rotations come from their definitions: a 7-bit LFSR, and the walk (x, y) -> (y, 2x + 3y).
 constexpr std::array<std::uint64_t, 24> makeRoundConstants() {
@@ -71,7 +71,8 @@ std::array<std::uint8_t, 32> keccak256(std::string_view bytes) {
     last[kRate - 1] = static_cast<char>(last[kRate - 1] | 0x80);
     absorb(state, last.data());
     std::array<std::uint8_t, 32> digest;
-    for (std::size_t i = 0; i < digest.size(); ++i) digest[i] = static_cast<std::uint8_t>(state[i / 8] >> (8 * (i % 8)));
+    for (std::size_t i = 0; i < digest.size(); ++i)
+        digest[i] = static_cast<std::uint8_t>(state[i / 8] >> (8 * (i % 8)));
     return digest;
 }
 

@@ -23,7 +23,8 @@ int decodeRune(std::string_view text, char32_t& rune) {
         return rune >= 0x800 && (rune < 0xD800 || rune > 0xDFFF) ? 3 : 0;
     }
     if (first >= 0xF0 && first <= 0xF4 && continues(1) && continues(2) && continues(3)) {
-        rune = static_cast<char32_t>((first & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F));
+        rune = static_cast<char32_t>((first & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 |
+                                     (byte(3) & 0x3F));
         return rune >= 0x10000 && rune <= 0x10FFFF ? 4 : 0;
     }
     return 0;

@@ -1,7 +1,7 @@
 // UTF-8 as the lake needs it: text columns hold valid UTF-8 only, so every bad byte of outside text becomes U+FFFD.
 //
-// "Bad" is judged byte by byte: no overlong forms, no surrogates, nothing above U+10FFFF; of a sequence that breaks off each byte
-// is bad by itself.
+// "Bad" is judged byte by byte: no overlong forms, no surrogates, nothing above U+10FFFF; of a sequence that breaks
+// off each byte is bad by itself.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,8 @@ inline bool isAscii(std::string_view text) {
 }
 
 bool isValidUtf8(std::string_view text);
-// Length of the sequence at the front of `text` (not empty), 0 when its first byte is bad. `rune` receives the code point.
+// Length of the sequence at the front of `text` (not empty), 0 when its first byte is bad. `rune` receives the code
+// point.
 int decodeRune(std::string_view text, char32_t& rune);
 // Writes at most four bytes.
 std::size_t encodeRune(char32_t rune, char* out);

@@ -94,7 +94,8 @@ class NamedValuesModule final : public Module {
         const std::size_t before = out.size();
         std::string_view error;
         const OpContext context{work.arena};
-        for (const VendorRow* row = first_[static_cast<std::size_t>(at)]; row != first_[static_cast<std::size_t>(at) + 1]; ++row) {
+        for (const VendorRow* row = first_[static_cast<std::size_t>(at)];
+             row != first_[static_cast<std::size_t>(at) + 1]; ++row) {
             if (!hasType(element.value, *row)) {
                 error = "the value has another type";
                 continue;
@@ -120,7 +121,7 @@ class NamedValuesModule final : public Module {
     }
 
     VendorTable table_;
-    std::vector<const VendorRow*> first_;   // first row of each name, and the end
+    std::vector<const VendorRow*> first_;  // first row of each name, and the end
     std::unique_ptr<vss::NameIndex> index_;
     PathSet list_{kListPath};
 };

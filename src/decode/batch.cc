@@ -52,8 +52,8 @@ void Batch::clear() {
 }
 
 std::size_t Batch::bytes() const {
-    return signals.size() * sizeof(SignalRow) + events.size() * sizeof(EventRow) + tags.size() * sizeof(std::string_view) +
-           arena.bytesUsed();
+    return signals.size() * sizeof(SignalRow) + events.size() * sizeof(EventRow) +
+           tags.size() * sizeof(std::string_view) + arena.bytesUsed();
 }
 
 void ScratchDeleter::operator()(Scratch* scratch) const { delete scratch; }

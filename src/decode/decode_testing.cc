@@ -19,18 +19,20 @@ namespace {
 
 std::string bits(double value) { return fmt::format("{}/{:016x}", value, std::bit_cast<std::uint64_t>(value)); }
 
-std::string signalLine(std::string_view subject, std::int64_t bucket, std::string_view name, Micros time, std::string_view source,
-                       std::string_view producer, std::string_view id, std::string_view text, const double (&numbers)[5]) {
-    std::string line = fmt::format("{}|{}|{}|{}|{}|{}|{}|'{}'", subject, bucket, name, formatSqlTimestamp(time), source, producer, id, text);
+std::string signalLine(std::string_view subject, std::int64_t bucket, std::string_view name, Micros time,
+                       std::string_view source, std::string_view producer, std::string_view id, std::string_view text,
+                       const double (&numbers)[5]) {
+    std::string line = fmt::format("{}|{}|{}|{}|{}|{}|{}|'{}'", subject, bucket, name, formatSqlTimestamp(time), source,
+                                   producer, id, text);
     for (double number : numbers) line += "|" + bits(number);
     return line;
 }
 
 std::string eventLine(std::string_view subject, std::int64_t bucket, std::string_view source, std::string_view producer,
-                      std::string_view id, std::string_view version, std::string_view name, Micros time, std::uint64_t duration,
-                      std::string_view metadata, const std::vector<std::string>& tags) {
-    std::string line = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|'{}'", subject, bucket, source, producer, id, version, name,
-                                   formatSqlTimestamp(time), duration, metadata);
+                      std::string_view id, std::string_view version, std::string_view name, Micros time,
+                      std::uint64_t duration, std::string_view metadata, const std::vector<std::string>& tags) {
+    std::string line = fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}|'{}'", subject, bucket, source, producer, id, version,
+                                   name, formatSqlTimestamp(time), duration, metadata);
     for (const std::string& tag : tags) line += "|#" + tag;
     return line;
 }
@@ -40,7 +42,8 @@ std::string gunzip(const std::string& path) {
     EXPECT_NE(file, nullptr) << path;
     std::string text;
     char block[1 << 16];
-    for (int got; file != nullptr && (got = gzread(file, block, sizeof block)) > 0;) text.append(block, static_cast<std::size_t>(got));
+    for (int got; file != nullptr && (got = gzread(file, block, sizeof block)) > 0;)
+        text.append(block, static_cast<std::size_t>(got));
     gzclose(file);
     return text;
 }
@@ -52,22 +55,25 @@ double numberAt(const Json& row, const char* name) { return std::strtod(row[name
 Micros timeAt(const Json& row) { return parseRfc3339(textAt(row, "timestamp")).value().micros; }
 
 std::string expectedSignal(const Json& row) {
-    const double numbers[] = {numberAt(row, "value_number"), numberAt(row, "loc_lat"), numberAt(row, "loc_lon"), numberAt(row, "loc_hdop"),
-                              numberAt(row, "loc_heading")};
-    return signalLine(textAt(row, "subject"), std::atoi(row["subject_bucket"].GetString()), textAt(row, "name"), timeAt(row),
-                      textAt(row, "source"), textAt(row, "producer"), textAt(row, "cloud_event_id"), textAt(row, "value_string"), numbers);
+    const double numbers[] = {numberAt(row, "value_number"), numberAt(row, "loc_lat"), numberAt(row, "loc_lon"),
+                              numberAt(row, "loc_hdop"), numberAt(row, "loc_heading")};
+    return signalLine(textAt(row, "subject"), std::atoi(row["subject_bucket"].GetString()), textAt(row, "name"),
+                      timeAt(row), textAt(row, "source"), textAt(row, "producer"), textAt(row, "cloud_event_id"),
+                      textAt(row, "value_string"), numbers);
 }
 
 std::string expectedEvent(const Json& row) {
     EXPECT_EQ(textAt(row, "type"), "dimo.event");
     std::vector<std::string> tags;
     for (const Json& tag : row["tags"].GetArray()) tags.emplace_back(tag.GetString(), tag.GetStringLength());
-    return eventLine(textAt(row, "subject"), std::atoi(row["subject_bucket"].GetString()), textAt(row, "source"), textAt(row, "producer"),
-                     textAt(row, "cloud_event_id"), textAt(row, "data_version"), textAt(row, "name"), timeAt(row),
-                     std::strtoull(row["duration_ns"].GetString(), nullptr, 10), textAt(row, "metadata"), tags);
+    return eventLine(textAt(row, "subject"), std::atoi(row["subject_bucket"].GetString()), textAt(row, "source"),
+                     textAt(row, "producer"), textAt(row, "cloud_event_id"), textAt(row, "data_version"),
+                     textAt(row, "name"), timeAt(row), std::strtoull(row["duration_ns"].GetString(), nullptr, 10),
+                     textAt(row, "metadata"), tags);
 }
 
-// Takes the member `in` out of the line, since a general parser may refuse it: its source text, or its value when it is a string.
+// Takes the member `in` out of the line, since a general parser may refuse it: its source text, or its value when it
+// is a string.
 std::string takeCloudEvent(std::string& line) {
     cloudevent::JsonScanner scan(line);
     cloudevent::JsonString key;
@@ -124,15 +130,15 @@ std::ostream& operator<<(std::ostream& out, const Rows& rows) {
 
 std::string describe(const SignalRow& row) {
     const double numbers[] = {row.value_number, row.loc_lat, row.loc_lon, row.loc_hdop, row.loc_heading};
-    return signalLine(row.subject, row.subject_bucket, row.name, row.timestamp, row.source, row.producer, row.cloud_event_id,
-                      row.value_string, numbers);
+    return signalLine(row.subject, row.subject_bucket, row.name, row.timestamp, row.source, row.producer,
+                      row.cloud_event_id, row.value_string, numbers);
 }
 
 std::string describe(const EventRow& row, const Batch& batch) {
     std::vector<std::string> tags;
     for (std::uint32_t i = 0; i < row.tag_count; ++i) tags.emplace_back(batch.tags[row.first_tag + i]);
-    return eventLine(row.subject, row.subject_bucket, row.source, row.producer, row.cloud_event_id, row.data_version, row.name,
-                     row.timestamp, row.duration_ns, row.metadata, tags);
+    return eventLine(row.subject, row.subject_bucket, row.source, row.producer, row.cloud_event_id, row.data_version,
+                     row.name, row.timestamp, row.duration_ns, row.metadata, tags);
 }
 
 Decoder makeDecoder(Compat compat, const Clock& clock) {
@@ -153,8 +159,10 @@ static std::vector<std::unique_ptr<char[]>>& payloadBlocks() {
 Outcome decodeInto(const Decoder& decoder, const RawEvent& event, Scratch& scratch, Batch& batch, std::string* why) {
     auto& block = payloadBlocks().emplace_back(new char[event.payload.size() + simdjson::SIMDJSON_PADDING]());
     std::memcpy(block.get(), event.payload.data(), event.payload.size());
-    Input input{event.subject, event.source, event.producer, event.id, event.type, event.data_version, event.time,
-                std::string_view(block.get(), event.payload.size()), event.base64_text};
+    Input input{
+        event.subject,    event.source,       event.producer, event.id,
+        event.type,       event.data_version, event.time,     std::string_view(block.get(), event.payload.size()),
+        event.base64_text};
     return decoder.decode(input, scratch, batch, why);
 }
 

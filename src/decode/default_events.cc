@@ -23,7 +23,8 @@ class EventsReader {
         JsonString key;
         while (scan_.nextMember(key)) {
             bool good = isMember(key, "events")
-                            ? readStrictArray(scan_, count_, known, [&](std::size_t i, bool fresh) { return element(i, fresh); })
+                            ? readStrictArray(scan_, count_, known,
+                                              [&](std::size_t i, bool fresh) { return element(i, fresh); })
                             : scan_.skip();
             if (!good) return false;
         }
@@ -106,7 +107,8 @@ Outcome readDefaultEvents(const Work& work, Batch& out) {
         row.duration_ns = slot.duration_ns;
         row.metadata = slot.metadata;
         row.tag_count = static_cast<std::uint32_t>(slot.tag_count);
-        out.tags.insert(out.tags.end(), slot.tags.begin(), slot.tags.begin() + static_cast<std::ptrdiff_t>(slot.tag_count));
+        out.tags.insert(out.tags.end(), slot.tags.begin(),
+                        slot.tags.begin() + static_cast<std::ptrdiff_t>(slot.tag_count));
     }
     return work.errors.count() == 0 ? Outcome::kNone : Outcome::kPartial;
 }
@@ -115,7 +117,9 @@ namespace {
 
 class DefaultModule final : public Module {
   public:
-    Outcome signals(const Work& work, std::vector<RawSignal>& out) const override { return readDefaultStatus(work, out); }
+    Outcome signals(const Work& work, std::vector<RawSignal>& out) const override {
+        return readDefaultStatus(work, out);
+    }
     Outcome events(const Work& work, Batch& out) const override { return readDefaultEvents(work, out); }
 };
 

@@ -1,5 +1,5 @@
-// The default dialect: payloads whose items already carry names of the dictionary. The readers are also those of vendors whose
-// events travel in it.
+// The default dialect: payloads whose items already carry names of the dictionary. The readers are also those of
+// vendors whose events travel in it.
 #pragma once
 #include <vector>
 

@@ -19,7 +19,9 @@ constexpr std::string_view kParts[] = {"latitude", "longitude", "hdop"};
 
 class StatusReader {
   public:
-    explicit StatusReader(const Work& work) : work_(work), slots_(work.scratch.status), scan_(work.payload) { slots_.clear(); }
+    explicit StatusReader(const Work& work) : work_(work), slots_(work.scratch.status), scan_(work.payload) {
+        slots_.clear();
+    }
 
     // False when the payload is unusable.
     bool read() {
@@ -29,7 +31,8 @@ class StatusReader {
         JsonString key;
         while (scan_.nextMember(key)) {
             bool good = isMember(key, "signals")
-                            ? readStrictArray(scan_, count_, known, [&](std::size_t i, bool fresh) { return element(i, fresh); })
+                            ? readStrictArray(scan_, count_, known,
+                                              [&](std::size_t i, bool fresh) { return element(i, fresh); })
                             : scan_.skip();
             if (!good) return false;
         }

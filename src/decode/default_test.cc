@@ -14,7 +14,8 @@ namespace {
 using testing::ElementsAre;
 
 std::string signal(std::string_view name, std::string_view time, std::string_view value) {
-    return "{\"name\":\"" + std::string(name) + "\",\"timestamp\":\"" + std::string(time) + "\",\"value\":" + std::string(value) + "}";
+    return "{\"name\":\"" + std::string(name) + "\",\"timestamp\":\"" + std::string(time) +
+           "\",\"value\":" + std::string(value) + "}";
 }
 RawEvent status(const std::string& elements) {
     RawEvent event;
@@ -32,7 +33,8 @@ constexpr const char* kTime = "2025-03-04T05:06:07Z";
 TEST(Decode, Acceptance01_FutureToleranceIsExactlyFiveMinutes) {
     std::string at = formatRfc3339(kTestNow + 300 * kMicrosPerSecond);
     std::string after = at.substr(0, at.size() - 1) + ".000000001Z";
-    EXPECT_THAT(brief(status(signal("speed", at, "1") + "," + signal("obdMAP", after, "2"))), ElementsAre("speed=1 " + at, "failed 0"));
+    EXPECT_THAT(brief(status(signal("speed", at, "1") + "," + signal("obdMAP", after, "2"))),
+                ElementsAre("speed=1 " + at, "failed 0"));
 }
 
 TEST(Decode, Acceptance02_RowsOfOneIdentityAreAllDecoded) {
@@ -40,13 +42,15 @@ TEST(Decode, Acceptance02_RowsOfOneIdentityAreAllDecoded) {
     Decoder decoder = makeDecoder(Compat::kRepair, clock);
     ScratchPtr scratch = makeScratch();
     Batch batch;
-    for (const char* value : {"1", "2", "3"}) decodeInto(decoder, status(signal("speed", kTime, value)), *scratch, batch);
+    for (const char* value : {"1", "2", "3"})
+        decodeInto(decoder, status(signal("speed", kTime, value)), *scratch, batch);
     EXPECT_EQ(batch.signals.size(), 3u);
     EXPECT_EQ(batch.failed, 0u);
 }
 
 TEST(Decode, Acceptance04_LastOfEqualInstantsWins) {
-    EXPECT_THAT(brief(status(signal("speed", kTime, "1") + "," + signal("speed", kTime, "2") + "," + signal("speed", kTime, "3"))),
+    EXPECT_THAT(brief(status(signal("speed", kTime, "1") + "," + signal("speed", kTime, "2") + "," +
+                             signal("speed", kTime, "3"))),
                 ElementsAre("speed=3 2025-03-04T05:06:07Z", "failed 0"));
     EXPECT_THAT(brief(status(signal("speed", "2025-03-04T05:06:07.0000001Z", "1") + "," +
                              signal("speed", "2025-03-04T05:06:07.0000002Z", "2"))),
@@ -58,7 +62,9 @@ TEST(Decode, LastOfEqualInstantsWinsInLongPayloads) {
         std::string elements;
         for (int i = 0; i < 40; ++i) {
             std::string name = i == first || i == 39 ? "speed" : "obdMAP";
-            elements += (i > 0 ? "," : "") + signal(name, name == "speed" ? kTime : "2025-03-04T05:06:08." + std::to_string(100 + i) + "Z", std::to_string(i));
+            elements += (i > 0 ? "," : "") +
+                        signal(name, name == "speed" ? kTime : "2025-03-04T05:06:08." + std::to_string(100 + i) + "Z",
+                               std::to_string(i));
         }
         EXPECT_EQ(brief(status(elements))[0], "speed=39 2025-03-04T05:06:07Z") << first;
     }
@@ -99,8 +105,10 @@ TEST(Decode, Acceptance07_OneMalformedTimestampLosesThePayload) {
 TEST(Decode, Acceptance08_NotANumberAndOverflow) {
     EXPECT_EQ(decodeRows(status(signal("speed", kTime, "\"NaN\""))).outcome, "nonfinite");
     EXPECT_THAT(brief(status(signal("speed", kTime, "\"NaN\""))), ElementsAre("failed 1"));
-    EXPECT_THAT(brief(status(signal("speed", kTime, "1") + "," + signal("obdMAP", kTime, "1e400"))), ElementsAre("failed 1"));
-    EXPECT_THAT(brief(status(signal("speed", kTime, "1") + "," + signal("obdMAP", kTime, "{\"a\":[-1e400]}"))), ElementsAre("failed 1"));
+    EXPECT_THAT(brief(status(signal("speed", kTime, "1") + "," + signal("obdMAP", kTime, "1e400"))),
+                ElementsAre("failed 1"));
+    EXPECT_THAT(brief(status(signal("speed", kTime, "1") + "," + signal("obdMAP", kTime, "{\"a\":[-1e400]}"))),
+                ElementsAre("failed 1"));
     EXPECT_THAT(brief(status(signal("speed", kTime, "1").insert(1, "\"unit\":1e400,"))),
                 ElementsAre("speed=1 2025-03-04T05:06:07Z", "failed 0"));
 }
@@ -108,7 +116,8 @@ TEST(Decode, Acceptance08_NotANumberAndOverflow) {
 TEST(Decode, Acceptance09_DefaultLocationsAreStoredAsTheyAre) {
     EXPECT_THAT(brief(status(signal("currentLocationCoordinates", kTime, R"({"latitude":0,"longitude":0})"))),
                 ElementsAre("currentLocationCoordinates@0,0,0 2025-03-04T05:06:07Z", "failed 0"));
-    EXPECT_THAT(brief(status(signal("currentLocationCoordinates", kTime, R"({"latitude":95,"longitude":-200.5,"latitude":96,"x":[{}]})"))),
+    EXPECT_THAT(brief(status(signal("currentLocationCoordinates", kTime,
+                                    R"({"latitude":95,"longitude":-200.5,"latitude":96,"x":[{}]})"))),
                 ElementsAre("currentLocationCoordinates@96,-200.5,0 2025-03-04T05:06:07Z", "failed 0"));
 }
 
@@ -120,7 +129,8 @@ TEST(Decode, Acceptance13_SourceIsComparedExactly) {
 
 TEST(Decode, Acceptance22_InlineBase64) {
     RawEvent event;
-    event.payload = "eyJzaWduYWxzIjpbeyJuYW1lIjoic3BlZWQiLCJ0aW1lc3RhbXAiOiIyMDI1LTAzLTA0VDA1OjA2OjA3WiIsInZhbHVlIjoxfV19";
+    event.payload =
+        "eyJzaWduYWxzIjpbeyJuYW1lIjoic3BlZWQiLCJ0aW1lc3RhbXAiOiIyMDI1LTAzLTA0VDA1OjA2OjA3WiIsInZhbHVlIjoxfV19";
     event.base64_text = true;
     EXPECT_THAT(brief(event, Compat::kExact), ElementsAre("failed 1"));
     EXPECT_EQ(decodeRows(event, Compat::kExact).outcome, "payload");
@@ -140,7 +150,8 @@ TEST(Decode, Acceptance22_InlineBase64) {
 }
 
 TEST(Decode, Acceptance23_GateIsForStatusOnly) {
-    RawEvent event = payload(R"({"events":[{"name":"safety.collision","timestamp":"2025-03-04T05:06:07Z"}]})", "dimo.events");
+    RawEvent event =
+        payload(R"({"events":[{"name":"safety.collision","timestamp":"2025-03-04T05:06:07Z"}]})", "dimo.events");
     event.subject = "vehicle 7";
     EXPECT_THAT(brief(event), ElementsAre("safety.collision ", "failed 0"));
     event = status(signal("speed", kTime, "1"));
@@ -151,7 +162,9 @@ TEST(Decode, Acceptance23_GateIsForStatusOnly) {
 
 TEST(Decode, Acceptance24_EventTagsAndMetadata) {
     auto event = [](const std::string& members) {
-        return payload("{\"events\":[{\"name\":\"safety.collision\",\"timestamp\":\"2025-03-04T05:06:07Z\"," + members + "}]}", "dimo.events");
+        return payload(
+            "{\"events\":[{\"name\":\"safety.collision\",\"timestamp\":\"2025-03-04T05:06:07Z\"," + members + "}]}",
+            "dimo.events");
     };
     EXPECT_EQ(decodeRows(event(R"("tags":["É"])")).outcome, "partial");
     EXPECT_EQ(decodeRows(event(R"("tags":["é","ß","中",""])")).outcome, "none");
@@ -184,7 +197,8 @@ TEST(Decode, Acceptance30_OrderOfElementsDoesNotMatter) {
     std::vector<std::string> elements;
     for (const char* name : {"speed", "obdMAP", "obdRunTime", "isIgnitionOn", "exteriorAirTemperature"}) {
         for (int second = 0; second < 7; ++second) {
-            elements.push_back(signal(name, "2025-03-04T05:06:0" + std::to_string(second) + "Z", std::to_string(second)));
+            elements.push_back(
+                signal(name, "2025-03-04T05:06:0" + std::to_string(second) + "Z", std::to_string(second)));
         }
     }
     elements.push_back(signal("currentLocationCoordinates", kTime, R"({"latitude":1,"longitude":2})"));
@@ -243,16 +257,20 @@ TEST(Decode, Acceptance31_WorkersDecodeTheSame) {
 }
 
 TEST(Decode, Acceptance32_EveryDuplicateIsChecked) {
-    EXPECT_EQ(decodeRows(payload(R"({"signals":[{"name":"speed","timestamp":"-1","timestamp":"2025-03-04T05:06:07Z","value":1}]})")).outcome,
-              "payload");
+    EXPECT_EQ(
+        decodeRows(
+            payload(R"({"signals":[{"name":"speed","timestamp":"-1","timestamp":"2025-03-04T05:06:07Z","value":1}]})"))
+            .outcome,
+        "payload");
 }
 
 TEST(Decode, Acceptance34_SignalWithoutTimestamp) {
     for (const char* lonely : {R"({"name":"speed","value":1})", R"({"name":"speed","timestamp":null,"value":1})",
                                R"({"name":"speed","timestamp":"0001-01-01T00:00:00Z","value":1})"}) {
         RawEvent event = status(signal("obdMAP", kTime, "1") + "," + lonely + "," + signal("obdRunTime", kTime, "2"));
-        EXPECT_THAT(brief(event, Compat::kExact), ElementsAre("speed=1 0001-01-01T00:00:00Z", "obdMAP=1 2025-03-04T05:06:07Z",
-                                                              "obdRunTime=2 2025-03-04T05:06:07Z", "failed 0"));
+        EXPECT_THAT(brief(event, Compat::kExact),
+                    ElementsAre("speed=1 0001-01-01T00:00:00Z", "obdMAP=1 2025-03-04T05:06:07Z",
+                                "obdRunTime=2 2025-03-04T05:06:07Z", "failed 0"));
         EXPECT_THAT(brief(event, Compat::kRepair),
                     ElementsAre("obdMAP=1 2025-03-04T05:06:07Z", "obdRunTime=2 2025-03-04T05:06:07Z", "failed 1"));
         EXPECT_EQ(decodeRows(event, Compat::kRepair).outcome, "partial");
@@ -262,7 +280,8 @@ TEST(Decode, Acceptance34_SignalWithoutTimestamp) {
 TEST(Decode, RepairDiffersFromExactInNothingElse) {
     for (const Vector& vector : readVectors()) {
         bool differs = vector.expected.outcome == "panic" || vector.name.find("data_base64_") != std::string::npos ||
-                       vector.name == "def_timestamp_missing_is_year_one" || vector.name == "def_timestamp_null_is_year_one";
+                       vector.name == "def_timestamp_missing_is_year_one" ||
+                       vector.name == "def_timestamp_null_is_year_one";
         if (vector.lenient || differs) continue;
         EXPECT_EQ(runVector(vector, Compat::kRepair), runVector(vector, Compat::kExact)) << vector.name;
     }
@@ -272,25 +291,32 @@ TEST(StrictReader, RepeatedArraysDecodeOverEarlierElements) {
     std::string speed = signal("speed", kTime, "1"), map = signal("obdMAP", kTime, "2");
     EXPECT_THAT(brief(payload("{\"signals\":[" + speed + "," + map + "],\"signals\":[{\"value\":7}]}")),
                 ElementsAre("speed=7 2025-03-04T05:06:07Z", "failed 0"));
-    EXPECT_THAT(brief(payload("{\"signals\":[" + speed + "," + map + "],\"Signals\":[{\"value\":7}],\"ſignals\":[{},{\"value\":8}]}")),
+    EXPECT_THAT(brief(payload("{\"signals\":[" + speed + "," + map +
+                              "],\"Signals\":[{\"value\":7}],\"ſignals\":[{},{\"value\":8}]}")),
                 ElementsAre("obdMAP=8 2025-03-04T05:06:07Z", "speed=7 2025-03-04T05:06:07Z", "failed 0"));
     EXPECT_THAT(brief(payload("{\"signals\":[" + speed + "],\"signals\":null}")), ElementsAre("failed 0"));
-    EXPECT_THAT(brief(payload("{\"signals\":[" + speed + "],\"signals\":[],\"signals\":[{\"value\":7}]}")), ElementsAre("failed 1"));
-    EXPECT_THAT(brief(payload("{\"signals\":[null],\"signals\":[" + speed + "]}")), ElementsAre("speed=1 2025-03-04T05:06:07Z", "failed 0"));
+    EXPECT_THAT(brief(payload("{\"signals\":[" + speed + "],\"signals\":[],\"signals\":[{\"value\":7}]}")),
+                ElementsAre("failed 1"));
+    EXPECT_THAT(brief(payload("{\"signals\":[null],\"signals\":[" + speed + "]}")),
+                ElementsAre("speed=1 2025-03-04T05:06:07Z", "failed 0"));
     EXPECT_EQ(decodeRows(payload("{\"signals\":[" + speed + "],\"signals\":[5]}")).outcome, "payload");
     EXPECT_EQ(decodeRows(payload("{\"signals\":[null],\"signals\":[5]}")).outcome, "payload");
 }
 
 TEST(StrictReader, NullLeavesEarlierTextAndTimeButClearsTheValue) {
-    EXPECT_THAT(brief(payload(R"({"signals":[{"name":"speed","name":null,"timestamp":"2025-03-04T05:06:07Z","timestamp":null,"value":3}]})")),
+    EXPECT_THAT(brief(payload(R"({"signals":[{"name":"speed","name":null,"timestamp":"2025-03-04T05:06:07Z",)"
+                              R"("timestamp":null,"value":3}]})")),
                 ElementsAre("speed=3 2025-03-04T05:06:07Z", "failed 0"));
-    EXPECT_THAT(brief(payload(R"({"signals":[{"name":"speed","timestamp":"2025-03-04T05:06:07Z","value":3,"value":null}]})")),
-                ElementsAre("failed 1"));
+    EXPECT_THAT(
+        brief(payload(R"({"signals":[{"name":"speed","timestamp":"2025-03-04T05:06:07Z","value":3,"value":null}]})")),
+        ElementsAre("failed 1"));
 }
 
 TEST(StrictReader, TagsMergeIndexByIndex) {
-    RawEvent event = payload(R"({"events":[{"name":"safety.collision","timestamp":"2025-03-04T05:06:07Z","tags":["a","b"],"tags":[null,"c","d"],)"
-                             R"("tags":[null],"tags":["x",null]}]})", "dimo.events");
+    RawEvent event = payload(R"({"events":[{"name":"safety.collision","timestamp":"2025-03-04T05:06:07Z",)"
+                             R"("tags":["a","b"],"tags":[null,"c","d"],)"
+                             R"("tags":[null],"tags":["x",null]}]})",
+                             "dimo.events");
     Rows rows = decodeRows(event);
     ASSERT_EQ(rows.events.size(), 1u);
     EXPECT_THAT(rows.events[0], testing::EndsWith("|#x|#c"));
@@ -298,19 +324,22 @@ TEST(StrictReader, TagsMergeIndexByIndex) {
 
 TEST(StrictReader, TimeTextIsTakenRaw) {
     EXPECT_EQ(decodeRows(status(signal("speed", "2025-03-04T05:06:07\\u005a", "1"))).outcome, "payload");
-    EXPECT_EQ(decodeRows(status(signal("speed", "2025-03-04T05:06:07Z", "1").replace(2, 4, "na\\u006de"))).outcome, "none");
+    EXPECT_EQ(decodeRows(status(signal("speed", "2025-03-04T05:06:07Z", "1").replace(2, 4, "na\\u006de"))).outcome,
+              "none");
 }
 
 TEST(StrictReader, NestingEndsAtTenThousand) {
     auto nested = [](std::size_t depth) {
-        return payload(R"({"x":)" + std::string(depth, '[') + std::string(depth, ']') + "," + status(signal("speed", kTime, "1")).payload.substr(1));
+        return payload(R"({"x":)" + std::string(depth, '[') + std::string(depth, ']') + "," +
+                       status(signal("speed", kTime, "1")).payload.substr(1));
     };
     EXPECT_EQ(decodeRows(nested(9'999)).outcome, "none");
     EXPECT_EQ(decodeRows(nested(10'000)).outcome, "payload");
 }
 
 TEST(Decode, HeaderTextIsRepairedAndHashedAsStored) {
-    RawEvent event = payload(R"({"events":[{"name":"safety.collision","timestamp":"2025-03-04T05:06:07Z"}]})", "dimo.events");
+    RawEvent event =
+        payload(R"({"events":[{"name":"safety.collision","timestamp":"2025-03-04T05:06:07Z"}]})", "dimo.events");
     event.subject = "a\xff";
     event.producer = "p\xc3";
     event.id = "\xed\xa0\x80";
@@ -318,7 +347,8 @@ TEST(Decode, HeaderTextIsRepairedAndHashedAsStored) {
     Rows rows = decodeRows(event);
     ASSERT_EQ(rows.events.size(), 1u);
     std::string bucket = std::to_string(subjectBucket("a\uFFFD"));
-    EXPECT_THAT(rows.events[0], testing::StartsWith("a\uFFFD|" + bucket + "|" + event.source + "|p\uFFFD|\uFFFD\uFFFD\uFFFD|v\uFFFD|"));
+    EXPECT_THAT(rows.events[0],
+                testing::StartsWith("a\uFFFD|" + bucket + "|" + event.source + "|p\uFFFD|\uFFFD\uFFFD\uFFFD|v\uFFFD|"));
 }
 
 TEST(Decode, ReasonsNameItemsNotContents) {

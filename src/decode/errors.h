@@ -1,7 +1,7 @@
 // What went wrong with single items of one payload: a count, and a capped text for whoever asked.
 //
-// Reasons are fixed texts and positions, never names or values of the payload, since they end in a log. Allocates only when a text
-// was asked for.
+// Reasons are fixed texts and positions, never names or values of the payload, since they end in a log. Allocates
+// only when a text was asked for.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -55,7 +55,7 @@ std::optional<double> convert(std::string_view digits, bool hex, bool negative) 
     double value = 0;
     auto format = hex ? absl::chars_format::hex : absl::chars_format::general;
     auto result = absl::from_chars(digits.data(), digits.data() + digits.size(), value, format);
-    if (result.ec == std::errc::result_out_of_range && value > 1) return std::nullopt;   // else underflow, value is 0
+    if (result.ec == std::errc::result_out_of_range && value > 1) return std::nullopt;  // else underflow, value is 0
     return negative ? -value : value;
 }
 
@@ -73,10 +73,11 @@ std::optional<double> parseFloatText(std::string_view text) {
     if (!is_signed && equalsFolded(body, "nan")) return std::numeric_limits<double>::quiet_NaN();
     bool hex = body.size() > 2 && body[0] == '0' && lower(body[1]) == 'x';
     if (hex) body.remove_prefix(2);
-    if (body.find('_') == std::string_view::npos) return isNumber(body, hex) ? convert(body, hex, negative) : std::nullopt;
+    if (body.find('_') == std::string_view::npos)
+        return isNumber(body, hex) ? convert(body, hex, negative) : std::nullopt;
     if (!underscoresSeparate(body, hex)) return std::nullopt;
     std::array<char, 256> fixed;
-    std::string large;   // only for absurdly long text
+    std::string large;  // only for absurdly long text
     char* digits = fixed.data();
     if (body.size() > fixed.size()) {
         large.resize(body.size());

@@ -5,8 +5,8 @@
 
 namespace dq::decode {
 
-// Decimal or hexadecimal floating point with optional sign, `_` between digits, inf, infinity, nan in any case. nullopt when
-// malformed or beyond a double. Does not allocate.
+// Decimal or hexadecimal floating point with optional sign, `_` between digits, inf, infinity, nan in any case.
+// nullopt when malformed or beyond a double. Does not allocate.
 std::optional<double> parseFloatText(std::string_view text);
 
 }  // namespace dq::decode

@@ -45,7 +45,8 @@ void JsonArrayText::add(std::string_view text) {
         } else if (std::string_view escape = shortEscape(text[0]); !escape.empty()) {
             put(escape);
         } else if (needsHex(text[0])) {
-            const char hex[] = {'\\', 'u', '0', '0', "0123456789abcdef"[text[0] >> 4], "0123456789abcdef"[text[0] & 15]};
+            const char hex[] = {
+                '\\', 'u', '0', '0', "0123456789abcdef"[text[0] >> 4], "0123456789abcdef"[text[0] & 15]};
             put(std::string_view(hex, sizeof hex));
         } else {
             *end_++ = text[0];

@@ -10,7 +10,8 @@ namespace dq::decode {
 class JsonArrayText {
   public:
     // `bound`: bytes of all items together, `items`: how many at most.
-    JsonArrayText(Arena& arena, std::size_t bound, std::size_t items) : start_(arena.allocate(6 * bound + 3 * items + 2)), end_(start_) {}
+    JsonArrayText(Arena& arena, std::size_t bound, std::size_t items)
+        : start_(arena.allocate(6 * bound + 3 * items + 2)), end_(start_) {}
     void add(std::string_view text);
     std::string_view finish();
 

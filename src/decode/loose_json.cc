@@ -17,8 +17,8 @@ using cloudevent::JsonString;
 
 namespace {
 
-constexpr double kExactInteger = 9007199254740991.0;      // 2^53 - 1
-constexpr std::size_t kLongestKey = 64;                   // of a member name that a table knows
+constexpr double kExactInteger = 9007199254740991.0;  // 2^53 - 1
+constexpr std::size_t kLongestKey = 64;               // of a member name that a table knows
 
 bool isInteger(std::string_view text) {
     if (!text.empty() && text[0] == '-') text.remove_prefix(1);
@@ -85,7 +85,8 @@ std::optional<std::int64_t> looseInteger(const LooseValue& value) {
 
 std::optional<Instant> instantOf(std::int64_t count, std::int64_t micros_per_unit) {
     if (count < kZeroTime / micros_per_unit) return std::nullopt;
-    if (count > std::numeric_limits<Micros>::max() / micros_per_unit) return Instant{std::numeric_limits<Micros>::max(), 0};
+    if (count > std::numeric_limits<Micros>::max() / micros_per_unit)
+        return Instant{std::numeric_limits<Micros>::max(), 0};
     return Instant{count * micros_per_unit, 0};
 }
 
@@ -106,7 +107,8 @@ PathSet::PathSet(std::span<const std::string_view> paths) : paths_(paths.begin()
             continue;
         }
         std::string_view child = path.substr(dot + 1);
-        DQ_CHECK(child.find('.') == std::string_view::npos && child.size() <= kLongestKey, "a vendor table has a path of another form");
+        DQ_CHECK(child.find('.') == std::string_view::npos && child.size() <= kLongestKey,
+                 "a vendor table has a path of another form");
         group->children.push_back(child);
         group->slots.push_back(slot);
         if (!isInteger(child)) continue;

@@ -1,4 +1,5 @@
-// The loose reader (decode.md §6): members by path, exact names, first match wins, types checked by whoever asks for the value.
+// The loose reader (decode.md §6): members by path, exact names, first match wins, types checked by whoever asks for
+// the value.
 //
 // A payload must still be valid JSON as a whole: damaged ones are refused (the contract leaves that open).
 #pragma once
@@ -19,9 +20,9 @@ namespace dq::decode {
 // A value as it stands in the payload; kNone = not found.
 struct LooseValue {
     cloudevent::JsonKind kind = cloudevent::JsonKind::kNone;
-    cloudevent::JsonString text;    // kString
-    double number = 0;              // kNumber; overflow is infinite
-    std::string_view source;        // exact text
+    cloudevent::JsonString text;  // kString
+    double number = 0;            // kNumber; overflow is infinite
+    std::string_view source;      // exact text
     bool found() const { return kind != cloudevent::JsonKind::kNone; }
     bool null() const { return kind == cloudevent::JsonKind::kNull; }
 };
@@ -35,7 +36,8 @@ std::string_view looseText(const LooseValue& value, Arena& arena);
 // Integer of any value: numbers are cut toward zero, digit texts read, true is 1, all else 0. nullopt beyond 64 bits.
 std::optional<std::int64_t> looseInteger(const LooseValue& value);
 
-// Instant of a count of units since 1970. nullopt before year 1; times beyond the range of Micros become the latest instant there is.
+// Instant of a count of units since 1970. nullopt before year 1; times beyond the range of Micros become the latest
+// instant there is.
 std::optional<Instant> instantOf(std::int64_t count, std::int64_t micros_per_unit);
 
 // Is the payload empty, or white space only?
@@ -54,10 +56,10 @@ class PathSet {
   private:
     struct Group {
         std::string_view name;
-        std::ptrdiff_t leaf = -1;                      // slot of the path that ends here
+        std::ptrdiff_t leaf = -1;  // slot of the path that ends here
         std::vector<std::string_view> children;
-        std::vector<std::size_t> slots;                // of the children
-        std::vector<std::ptrdiff_t> by_index;          // slot of the child whose name is this number, or -1
+        std::vector<std::size_t> slots;        // of the children
+        std::vector<std::ptrdiff_t> by_index;  // slot of the child whose name is this number, or -1
         std::unique_ptr<vss::NameIndex> index;
     };
 

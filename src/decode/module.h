@@ -1,7 +1,7 @@
 // What a decoder of one payload dialect implements. Modules are stateless, shared by all threads, and never throw.
 //
-// A module turns one payload into raw signals in emission order; sorting, pruning, location assembly and rows are the pipeline's
-// (pipeline.h). Events go to the batch directly, in payload order.
+// A module turns one payload into raw signals in emission order; sorting, pruning, location assembly and rows are the
+// pipeline's (pipeline.h). Events go to the batch directly, in payload order.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -35,7 +35,7 @@ struct Header {
 struct Work {
     const Input& input;
     const Header& header;
-    std::string_view payload;   // resolved; may be empty
+    std::string_view payload;  // resolved; may be empty
     bool repair;
     Arena& arena;
     Scratch& scratch;
@@ -45,8 +45,8 @@ struct Work {
 class Module {
   public:
     virtual ~Module() = default;
-    // Appends raw signals. kNone, kPartial (item errors noted), kPayload or kPanic; the caller drops what was appended for the
-    // last two.
+    // Appends raw signals. kNone, kPartial (item errors noted), kPayload or kPanic; the caller drops what was
+    // appended for the last two.
     virtual Outcome signals(const Work& work, std::vector<RawSignal>& out) const = 0;
     // Appends event rows; nothing on kPayload.
     virtual Outcome events(const Work& work, Batch& out) const = 0;

@@ -43,12 +43,14 @@ Verdict lookUpNumber(const Step& step, OpValue& value) {
 }
 
 Verdict lookUpText(const Step& step, OpValue& value) {
-    auto found = std::find_if(step.cases.begin(), step.cases.end(), [&](const Step::Case& entry) { return entry.text_key == value.text; });
+    auto found = std::find_if(step.cases.begin(), step.cases.end(),
+                              [&](const Step::Case& entry) { return entry.text_key == value.text; });
     return choose(step, found == step.cases.end() ? nullptr : &*found, value);
 }
 
 Verdict lookUpStep(const Step& step, OpValue& value) {
-    auto found = std::find_if(step.cases.begin(), step.cases.end(), [&](const Step::Case& entry) { return value.number < entry.key; });
+    auto found = std::find_if(step.cases.begin(), step.cases.end(),
+                              [&](const Step::Case& entry) { return value.number < entry.key; });
     return choose(step, found == step.cases.end() ? nullptr : &*found, value);
 }
 
@@ -64,7 +66,8 @@ Verdict readGear(const Step& step, OpValue& value) {
     if (!whole) return Verdict::kNotFound;
     auto bits = static_cast<std::uint32_t>(*whole);
     if ((bits >> 24 & 1) == 0 || (bits >> 16 & 15) != 0) return Verdict::kNotFound;
-    value.number = step.op == Op::kGear ? static_cast<double>(bits >> 20 & 15) : static_cast<double>(bits & 0xFFFF) / 1000;
+    value.number =
+        step.op == Op::kGear ? static_cast<double>(bits >> 20 & 15) : static_cast<double>(bits & 0xFFFF) / 1000;
     return Verdict::kValue;
 }
 
@@ -87,7 +90,7 @@ Verdict when(bool found) { return found ? Verdict::kValue : Verdict::kNotFound; 
 Verdict runStep(const Step& step, const OpContext& context, OpValue& value) {
     switch (step.op) {
         case Op::kId: return Verdict::kValue;
-        case Op::kBool: return Verdict::kValue;   // the caller has made true 1 and false 0
+        case Op::kBool: return Verdict::kValue;  // the caller has made true 1 and false 0
         case Op::kMultiply: value.number *= step.a; return Verdict::kValue;
         case Op::kDivide: value.number /= step.a; return Verdict::kValue;
         case Op::kPositiveZero: value.number += 0.0; return Verdict::kValue;
@@ -155,7 +158,8 @@ std::vector<Oid> loadOids() {
         oid.is_signed = field("sign") == "signed";
         if (auto sentinel = integersOf(field("sentinel"), ""); !sentinel.empty()) oid.sentinel = sentinel[0];
         oid.error_values = integersOf(field("error_values"), ";");
-        if (auto range = integersOf(field("error_range"), ".."); range.size() == 2) oid.error_range.emplace(range[0], range[1]);
+        if (auto range = integersOf(field("error_range"), ".."); range.size() == 2)
+            oid.error_range.emplace(range[0], range[1]);
         oid.minimum = boundOf(field("raw_min"));
         oid.maximum = boundOf(field("raw_max"));
         oid.multiplier = factorOf(field("multiplier"));
@@ -190,7 +194,8 @@ Verdict readOid(const Oid& oid, std::string_view text, double& out) {
     if (oid.is_signed) return readSigned(oid, text, out);
     auto raw = parseHex(text);
     if (!raw) return Verdict::kError;
-    bool refused = oid.sentinel == raw || std::find(oid.error_values.begin(), oid.error_values.end(), *raw) != oid.error_values.end();
+    bool refused = oid.sentinel == raw ||
+                   std::find(oid.error_values.begin(), oid.error_values.end(), *raw) != oid.error_values.end();
     if (oid.error_range && *raw >= oid.error_range->first && *raw <= oid.error_range->second) refused = true;
     if (oid.minimum && *oid.minimum > 0 && *raw < static_cast<std::uint64_t>(*oid.minimum)) refused = true;
     if (oid.maximum && *raw > static_cast<std::uint64_t>(*oid.maximum)) refused = true;

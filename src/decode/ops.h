@@ -24,8 +24,8 @@ struct OpValue {
 // What some steps ask about the payload around the value.
 struct OpContext {
     Arena& arena;
-    bool ignition_off = false;   // signals.409 is the string "0"
-    bool unplugged = false;      // signals.985 is the string "1"
+    bool ignition_off = false;  // signals.409 is the string "0"
+    bool unplugged = false;     // signals.985 is the string "1"
 };
 
 // How a Ruptela OID is read from hex text (ruptela_oids.csv).
@@ -47,8 +47,30 @@ const Oid& oidOf(std::uint32_t number);
 
 struct Step {
     enum class Op : std::uint8_t {
-        kId, kBool, kMultiply, kDivide, kPositiveZero, kNonZero, kNotFoundIf, kRange, kOid, kNonZeroIfIgnitionOff, kNotFoundIfUnplugged,
-        kBit, kMap, kEnumMap, kTextMap, kSteps, kGear, kGearRatio, kDivideAbove, kSplit, kDtcCodes, kLocation, kDoor, kPanic,
+        kId,
+        kBool,
+        kMultiply,
+        kDivide,
+        kPositiveZero,
+        kNonZero,
+        kNotFoundIf,
+        kRange,
+        kOid,
+        kNonZeroIfIgnitionOff,
+        kNotFoundIfUnplugged,
+        kBit,
+        kMap,
+        kEnumMap,
+        kTextMap,
+        kSteps,
+        kGear,
+        kGearRatio,
+        kDivideAbove,
+        kSplit,
+        kDtcCodes,
+        kLocation,
+        kDoor,
+        kPanic,
     };
     struct Case {
         double key = 0;
@@ -59,7 +81,7 @@ struct Step {
     };
     Op op = Op::kId;
     double a = 0, b = 0;
-    std::string_view text;             // argument of location and door, separator of split
+    std::string_view text;  // argument of location and door, separator of split
     const Oid* oid = nullptr;
     std::vector<Case> cases;
     std::optional<Case> fallback;

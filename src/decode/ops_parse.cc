@@ -17,12 +17,31 @@ struct OpName {
     Op op;
 };
 constexpr OpName kOps[] = {
-    {"id", Op::kId}, {"bool", Op::kBool}, {"mul", Op::kMultiply}, {"div", Op::kDivide}, {"poszero", Op::kPositiveZero},
-    {"nz", Op::kNonZero}, {"nf", Op::kNotFoundIf}, {"range", Op::kRange}, {"oid", Op::kOid},
-    {"nz_if_ign_off", Op::kNonZeroIfIgnitionOff}, {"nf_if_unplugged", Op::kNotFoundIfUnplugged}, {"bit", Op::kBit}, {"map", Op::kMap},
-    {"emap", Op::kEnumMap}, {"smap", Op::kTextMap}, {"enum", Op::kMap}, {"steps", Op::kSteps}, {"gear", Op::kGear},
-    {"gear_ratio", Op::kGearRatio}, {"gt_div_round", Op::kDivideAbove}, {"split_json", Op::kSplit}, {"dtc_codes", Op::kDtcCodes},
-    {"location", Op::kLocation}, {"door", Op::kDoor}, {"panic", Op::kPanic},
+    {"id", Op::kId},
+    {"bool", Op::kBool},
+    {"mul", Op::kMultiply},
+    {"div", Op::kDivide},
+    {"poszero", Op::kPositiveZero},
+    {"nz", Op::kNonZero},
+    {"nf", Op::kNotFoundIf},
+    {"range", Op::kRange},
+    {"oid", Op::kOid},
+    {"nz_if_ign_off", Op::kNonZeroIfIgnitionOff},
+    {"nf_if_unplugged", Op::kNotFoundIfUnplugged},
+    {"bit", Op::kBit},
+    {"map", Op::kMap},
+    {"emap", Op::kEnumMap},
+    {"smap", Op::kTextMap},
+    {"enum", Op::kMap},
+    {"steps", Op::kSteps},
+    {"gear", Op::kGear},
+    {"gear_ratio", Op::kGearRatio},
+    {"gt_div_round", Op::kDivideAbove},
+    {"split_json", Op::kSplit},
+    {"dtc_codes", Op::kDtcCodes},
+    {"location", Op::kLocation},
+    {"door", Op::kDoor},
+    {"panic", Op::kPanic},
 };
 
 double numberOf(std::string_view text) {
@@ -88,7 +107,8 @@ Step parseStep(std::string_view text, vss::ValueType type) {
         DQ_CHECK(text.back() == ')', "a vendor table has an open bracket");
         arguments = text.substr(open + 1, text.size() - open - 2);
     }
-    auto known = std::find_if(std::begin(kOps), std::end(kOps), [&](const OpName& entry) { return entry.name == name; });
+    auto known =
+        std::find_if(std::begin(kOps), std::end(kOps), [&](const OpName& entry) { return entry.name == name; });
     DQ_CHECK(known != std::end(kOps), "a vendor table has an unknown step");
     Step step;
     step.op = known->op;

@@ -9,7 +9,7 @@ namespace dq::decode {
 namespace {
 
 constexpr Micros kFutureTolerance = 5 * 60 * kMicrosPerSecond;
-constexpr std::size_t kSmall = 24;   // up to here insertion beats a general sort
+constexpr std::size_t kSmall = 24;  // up to here insertion beats a general sort
 
 // Ascending by (time, name), then by emission, so that a plain sort is stable.
 bool before(const std::vector<RawSignal>& raw, std::uint32_t a, std::uint32_t b) {
@@ -41,7 +41,7 @@ void prune(const std::vector<RawSignal>& raw, Micros now, std::vector<std::uint3
     std::size_t kept = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
         const RawSignal& signal = raw[order[i]];
-        if (signal.time > latest) break;   // ascending: so are all that follow
+        if (signal.time > latest) break;  // ascending: so are all that follow
         if (i + 1 < order.size()) {
             const RawSignal& next = raw[order[i + 1]];
             if (next.time == signal.time && next.name == signal.name) continue;
@@ -92,8 +92,8 @@ class LocationAssembly {
     };
 
     static bool isValid(double latitude, double longitude) {
-        return std::isfinite(latitude) && std::isfinite(longitude) && !(latitude == 0 && longitude == 0) && std::fabs(latitude) <= 90 &&
-               std::fabs(longitude) <= 180;
+        return std::isfinite(latitude) && std::isfinite(longitude) && !(latitude == 0 && longitude == 0) &&
+               std::fabs(latitude) <= 90 && std::fabs(longitude) <= 180;
     }
 
     void close() {
@@ -116,7 +116,7 @@ class LocationAssembly {
 
     std::vector<RawSignal>& raw_;
     std::vector<std::uint32_t>& order_;
-    std::array<Slot, 3> slots_;   // latitude, longitude, hdop
+    std::array<Slot, 3> slots_;  // latitude, longitude, hdop
     Instant start_;
     bool open_ = false;
 };
@@ -135,7 +135,8 @@ Role roleOf(std::string_view signal_name) {
     return signal_name == "dimoAftermarketHDOP" ? Role::kHdop : Role::kNone;
 }
 
-bool appendRows(const Header& header, Micros now, std::vector<RawSignal>& raw, std::vector<std::uint32_t>& order, Batch& out) {
+bool appendRows(const Header& header, Micros now, std::vector<RawSignal>& raw, std::vector<std::uint32_t>& order,
+                Batch& out) {
     sortOrder(raw, order);
     prune(raw, now, order);
     bool parts = false;

@@ -25,7 +25,7 @@ constexpr std::string_view kPointMembers[] = {"alt", "dir", "spd"};
 // Rows of one signal, alternatives in order.
 struct Attempts {
     std::vector<const VendorRow*> rows;
-    std::vector<std::size_t> slots;    // of their paths, for status
+    std::vector<std::size_t> slots;  // of their paths, for status
     bool dtc = false;
 };
 
@@ -84,7 +84,8 @@ Verdict readCodes(const LooseValue& value, Arena& arena, std::string_view& out) 
 }
 
 std::vector<std::string_view> pathsOf(const VendorTable& table) {
-    std::vector<std::string_view> paths = {"signals.409", "signals.985", "pos.lat", "pos.lon", "pos.hdop", "location", "dtc_codes"};
+    std::vector<std::string_view> paths = {"signals.409", "signals.985", "pos.lat",  "pos.lon",
+                                           "pos.hdop",    "location",    "dtc_codes"};
     for (const VendorRow& row : table.rows()) {
         if (row.key.find('.') == std::string_view::npos) continue;
         if (std::find(paths.begin(), paths.end(), row.key) == paths.end()) paths.push_back(row.key);
@@ -158,7 +159,8 @@ class RuptelaModule final : public Module {
             Verdict verdict = Verdict::kError;
             if (hasType(value, *attempts.rows[i])) {
                 RawSignal signal;
-                verdict = attempts.dtc ? readCodes(value, context.arena, signal.text) : runRow(*attempts.rows[i], value, context, signal);
+                verdict = attempts.dtc ? readCodes(value, context.arena, signal.text)
+                                       : runRow(*attempts.rows[i], value, context, signal);
                 if (verdict == Verdict::kValue) {
                     signal.name = attempts.rows[i]->signal;
                     signal.time = time;
@@ -177,7 +179,8 @@ class RuptelaModule final : public Module {
         for (std::size_t i = 0; i < status_.size(); ++i) {
             const Attempts& attempts = status_[i];
             auto value_at = [&](std::size_t row) -> const LooseValue& { return values[attempts.slots[row]]; };
-            if (attempt(attempts, context, time, value_at, out) == Result::kFailed) work.errors.add("a value cannot be converted", i);
+            if (attempt(attempts, context, time, value_at, out) == Result::kFailed)
+                work.errors.add("a value cannot be converted", i);
         }
         Position position{values[position_[0]], values[position_[1]], values[position_[2]]};
         if (!addPosition(position, time, out)) work.errors.add("a coordinate is not a number");
@@ -210,12 +213,15 @@ class RuptelaModule final : public Module {
         return seconds ? instantOf(*seconds, kMicrosPerSecond) : std::nullopt;
     }
 
-    void point(const Work& work, const OpContext& context, std::string_view source, std::size_t item, std::vector<RawSignal>& out) const {
+    void point(const Work& work, const OpContext& context, std::string_view source, std::size_t item,
+               std::vector<RawSignal>& out) const {
         LooseValue stamp;
         Position position;
         forEachMember(source, [&](const JsonString& key, const LooseValue& value) {
-            for (auto [name, slot] : {std::pair<std::string_view, LooseValue*>{"ts", &stamp}, {"lat", &position.latitude},
-                                      {"lon", &position.longitude}, {"hdop", &position.hdop}}) {
+            for (auto [name, slot] : {std::pair<std::string_view, LooseValue*>{"ts", &stamp},
+                                      {"lat", &position.latitude},
+                                      {"lon", &position.longitude},
+                                      {"hdop", &position.hdop}}) {
                 if (!slot->found() && cloudevent::textEquals(key, name)) *slot = value;
             }
         });
@@ -228,7 +234,8 @@ class RuptelaModule final : public Module {
             for (std::size_t which = 0; which < point_.size(); ++which) {
                 if (!cloudevent::textEquals(key, kPointMembers[which])) continue;
                 auto value_at = [&](std::size_t) -> const LooseValue& { return value; };
-                if (attempt(point_[which], context, *time, value_at, out) != Result::kEmitted) work.errors.add("a value cannot be converted", item);
+                if (attempt(point_[which], context, *time, value_at, out) != Result::kEmitted)
+                    work.errors.add("a value cannot be converted", item);
             }
         });
         if (!addPosition(position, *time, out)) work.errors.add("a coordinate is not a number", item);

@@ -18,7 +18,7 @@ struct StatusSlot {
 
     bool null = true;
     Value value = Value::kNone;
-    Part parts[3] = {};                 // latitude, longitude, hdop
+    Part parts[3] = {};  // latitude, longitude, hdop
     std::string_view name;
     Instant time{kZeroTime, 0};
     double number = 0;
@@ -31,7 +31,7 @@ struct EventSlot {
     std::string_view name, metadata;
     Instant time{kZeroTime, 0};
     std::uint64_t duration_ns = 0;
-    std::vector<std::string_view> tags; // longest length ever decoded into
+    std::vector<std::string_view> tags;  // longest length ever decoded into
     std::size_t tag_count = 0;
 
     void clear() {

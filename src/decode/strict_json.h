@@ -1,7 +1,8 @@
-// The strict reader (decode.md §6): one pass, member names without regard to case, every occurrence of a known member checked.
+// The strict reader (decode.md §6): one pass, member names without regard to case, every occurrence of a known member
+// checked.
 //
-// Functions read the next value of the scanner and answer false when its type is wrong, its syntax is damaged, or its text breaks
-// the member's rule: the whole payload is then refused. `null` leaves the earlier value.
+// Functions read the next value of the scanner and answer false when its type is wrong, its syntax is damaged, or its
+// text breaks the member's rule: the whole payload is then refused. `null` leaves the earlier value.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -36,14 +37,12 @@ class StrictTime {
     Instant time_;
 };
 
-// Runs `element(index)` for each element of an array that decodes over `known` earlier elements: `count` becomes its length, `known`
-// the number of elements ever decoded into. Null and an empty array forget the earlier elements.
+// Runs `element(index)` for each element of an array that decodes over `known` earlier elements: `count` becomes its
+// length, `known` the number of elements ever decoded into. Null and an empty array forget the earlier elements.
 template <class Element>
 bool readStrictArray(cloudevent::JsonScanner& scan, std::size_t& count, std::size_t& known, Element&& element) {
     switch (scan.kind()) {
-        case cloudevent::JsonKind::kNull:
-            count = known = 0;
-            return scan.readLiteral();
+        case cloudevent::JsonKind::kNull: count = known = 0; return scan.readLiteral();
         case cloudevent::JsonKind::kArray: break;
         default: return false;
     }

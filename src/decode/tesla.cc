@@ -1,4 +1,5 @@
-// Tesla (decode.md §8.4, §8.5): answers of its fleet interface, and telemetry messages; the data version tells them apart.
+// Tesla (decode.md §8.4, §8.5): answers of its fleet interface, and telemetry messages; the data version tells them
+// apart.
 #include <algorithm>
 
 #include "decode/default_module.h"

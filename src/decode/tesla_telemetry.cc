@@ -20,8 +20,9 @@ using cloudevent::JsonKind;
 using cloudevent::JsonScanner;
 using cloudevent::JsonString;
 
-constexpr std::uint32_t kTextField = 1, kFloatField = 4, kDoubleField = 5, kLocationField = 7, kInvalidField = 10, kDoorField = 21;
-constexpr std::string_view kDoors[] = {"DriverFront", "DriverRear", "PassengerFront", "PassengerRear", "TrunkFront", "TrunkRear"};
+constexpr std::uint32_t kTextField = 1, kFloatField = 4, kDoubleField = 5, kInvalidField = 10;  // of message Value
+constexpr std::string_view kDoors[] = {"DriverFront",   "DriverRear", "PassengerFront",
+                                       "PassengerRear", "TrunkFront", "TrunkRear"};
 
 // Rows of one telemetry field, with the members of the oneof that it accepts.
 struct FieldRows {
@@ -34,7 +35,8 @@ struct FieldRows {
 // Reads `payloads`; arrays of an earlier occurrence are decoded over, as everywhere in the strict reader.
 class MessagesReader {
   public:
-    MessagesReader(const Work& work, std::vector<std::string>& messages) : arena_(work.arena), messages_(messages), scan_(work.payload) {}
+    MessagesReader(const Work& work, std::vector<std::string>& messages)
+        : arena_(work.arena), messages_(messages), scan_(work.payload) {}
 
     bool read() {
         if (scan_.kind() == JsonKind::kNull) return scan_.readLiteral() && scan_.atEnd();
@@ -43,7 +45,8 @@ class MessagesReader {
         JsonString key;
         while (scan_.nextMember(key)) {
             bool good = isMember(key, "payloads")
-                            ? readStrictArray(scan_, count_, known, [&](std::size_t i, bool fresh) { return message(i, fresh); })
+                            ? readStrictArray(scan_, count_, known,
+                                              [&](std::size_t i, bool fresh) { return message(i, fresh); })
                             : scan_.skip();
             if (!good) return false;
         }
@@ -98,7 +101,9 @@ std::optional<std::int32_t> parseInt32(std::string_view text) {
     return value;
 }
 
-double windowState(std::string_view text) { return text == "Closed" ? 1 : text == "PartiallyOpen" ? 2 : text == "Opened" ? 3 : 0; }
+double windowState(std::string_view text) {
+    return text == "Closed" ? 1 : text == "PartiallyOpen" ? 2 : text == "Opened" ? 3 : 0;
+}
 
 // Number and doors of a string value; false when the parser refuses it.
 bool parseText(std::string_view parser, TelemetryValue& value, double& number) {
@@ -119,7 +124,8 @@ bool parseText(std::string_view parser, TelemetryValue& value, double& number) {
     value.doors = {};
     for (std::string_view left = value.text;;) {
         std::size_t end = left.find('|');
-        for (std::size_t i = 0; i < value.doors.size(); ++i) value.doors[i] = value.doors[i] || left.substr(0, end) == kDoors[i];
+        for (std::size_t i = 0; i < value.doors.size(); ++i)
+            value.doors[i] = value.doors[i] || left.substr(0, end) == kDoors[i];
         if (end == std::string_view::npos) return true;
         left.remove_prefix(end + 1);
     }
@@ -154,7 +160,8 @@ class TelemetryTable {
     }
 
     FieldRows* find(std::int32_t key) {
-        auto found = std::find_if(fields_.begin(), fields_.end(), [&](const FieldRows& rows) { return rows.key == key; });
+        auto found =
+            std::find_if(fields_.begin(), fields_.end(), [&](const FieldRows& rows) { return rows.key == key; });
         return found == fields_.end() ? nullptr : &*found;
     }
     const FieldRows* find(std::int32_t key) const { return const_cast<TelemetryTable*>(this)->find(key); }
@@ -164,10 +171,12 @@ class TelemetryTable {
         while (!text.empty()) {
             std::size_t end = std::min(text.find(';'), text.size());
             std::string_view member = text.substr(0, end);
-            rows.accepted.push_back(static_cast<std::uint32_t>(parseInt32(member.substr(member.find('#') + 1)).value_or(0)));
+            rows.accepted.push_back(
+                static_cast<std::uint32_t>(parseInt32(member.substr(member.find('#') + 1)).value_or(0)));
             text.remove_prefix(std::min(end + 1, text.size()));
         }
-        DQ_CHECK(!rows.accepted.empty() && rows.accepted[0] != 0, "tesla_telemetry.csv has a field that accepts nothing");
+        DQ_CHECK(!rows.accepted.empty() && rows.accepted[0] != 0,
+                 "tesla_telemetry.csv has a field that accepts nothing");
     }
 
     VendorTable table_;
@@ -183,7 +192,8 @@ const TelemetryTable& telemetryTable() {
 std::optional<Instant> instantOfTime(const TelemetryTime& time) {
     std::int64_t carry = floorDiv(time.nanos, 1'000'000'000);
     std::int64_t nanos = time.nanos - carry * 1'000'000'000;
-    if (time.seconds > std::numeric_limits<Micros>::max() / kMicrosPerSecond - 4) return Instant{std::numeric_limits<Micros>::max(), 0};
+    if (time.seconds > std::numeric_limits<Micros>::max() / kMicrosPerSecond - 4)
+        return Instant{std::numeric_limits<Micros>::max(), 0};
     if (time.seconds < kZeroTime / kMicrosPerSecond - 4) return std::nullopt;
     Instant instant{(time.seconds + carry) * kMicrosPerSecond + nanos / 1000, static_cast<std::int32_t>(nanos % 1000)};
     if (instant.micros < kZeroTime) return std::nullopt;
@@ -220,7 +230,8 @@ class MessageDecoder {
     std::string_view convert(const FieldRows& rows, TelemetryValue& value, const Instant& time) {
         if (value.field == 0) return "a value is empty";
         if (value.field == kInvalidField) return {};
-        if (std::find(rows.accepted.begin(), rows.accepted.end(), value.field) == rows.accepted.end()) return "a value has another type";
+        if (std::find(rows.accepted.begin(), rows.accepted.end(), value.field) == rows.accepted.end())
+            return "a value has another type";
         double number = 0;
         if (value.field == kTextField) {
             if (!parseText(rows.parser, value, number)) return "a text cannot be converted";

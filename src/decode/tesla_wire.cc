@@ -18,7 +18,7 @@ enum WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kGroup = 
 
 struct Field {
     std::uint32_t number = 0, type = 0;
-    std::uint64_t integer = 0;        // varint and fixed values
+    std::uint64_t integer = 0;  // varint and fixed values
     std::string_view bytes;
 };
 
@@ -58,7 +58,8 @@ class WireReader {
     bool readFixed(std::size_t size, std::uint64_t& out) {
         if (left_.size() < size) return false;
         out = 0;
-        for (std::size_t i = 0; i < size; ++i) out |= static_cast<std::uint64_t>(static_cast<unsigned char>(left_[i])) << (8 * i);
+        for (std::size_t i = 0; i < size; ++i)
+            out |= static_cast<std::uint64_t>(static_cast<unsigned char>(left_[i])) << (8 * i);
         left_.remove_prefix(size);
         return true;
     }
@@ -158,15 +159,15 @@ bool readLocation(std::string_view bytes, TelemetryValue& value) {
 bool readDoors(std::string_view bytes, TelemetryValue& value) {
     WireReader reader(bytes);
     for (Field field; reader.next(field);) {
-        if (field.type == kVarint && field.number <= value.doors.size()) value.doors[field.number - 1] = field.integer != 0;
+        if (field.type == kVarint && field.number <= value.doors.size())
+            value.doors[field.number - 1] = field.integer != 0;
     }
     return !reader.damaged();
 }
 
 bool isWellFormed(std::string_view bytes) {
     WireReader reader(bytes);
-    for (Field field; reader.next(field);) {
-    }
+    for (Field field; reader.next(field);) {}
     return !reader.damaged();
 }
 
@@ -219,7 +220,8 @@ bool readTime(std::string_view bytes, TelemetryTime& time) {
 
 }  // namespace
 
-bool readTelemetry(std::string_view bytes, std::vector<TelemetryDatum>& data, std::optional<TelemetryTime>& created_at) {
+bool readTelemetry(std::string_view bytes, std::vector<TelemetryDatum>& data,
+                   std::optional<TelemetryTime>& created_at) {
     data.clear();
     created_at.reset();
     WireReader reader(bytes);

@@ -1,5 +1,5 @@
-// The protobuf messages of Tesla telemetry (tesla_telemetry_wire.csv), read as proto3 readers do: unknown fields and fields of another
-// wire type are skipped, the last of a scalar wins, repeated messages merge, strings must be UTF-8.
+// The protobuf messages of Tesla telemetry (tesla_telemetry_wire.csv), read as proto3 readers do: unknown fields and
+// fields of another wire type are skipped, the last of a scalar wins, repeated messages merge, strings must be UTF-8.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace dq::decode {
 // The oneof of message Value; `field` is the number of the member that is set, 0 for none.
 struct TelemetryValue {
     std::uint32_t field = 0;
-    std::uint64_t integer = 0;            // bool, int and enum members
-    double real = 0;                      // float and double members
+    std::uint64_t integer = 0;  // bool, int and enum members
+    double real = 0;            // float and double members
     std::string_view text;
     double latitude = 0, longitude = 0;
-    std::array<bool, 6> doors{};          // in the order of message Doors
+    std::array<bool, 6> doors{};  // in the order of message Doors
 };
 
 struct TelemetryDatum {

@@ -13,7 +13,7 @@
 namespace dq::decode {
 
 struct VendorRow {
-    std::string_view key;        // member name, path or field, by the table's kind
+    std::string_view key;  // member name, path or field, by the table's kind
     std::string_view signal;
     Role role = Role::kNone;
     vss::ValueType type = vss::ValueType::kFloat;
@@ -29,7 +29,9 @@ class VendorTable {
     // `key` names the column that becomes VendorRow::key.
     VendorTable(std::string_view csv, std::string_view key);
     const std::vector<VendorRow>& rows() const { return rows_; }
-    std::string_view field(const VendorRow& row, std::string_view column) const { return (*row.source)[csv_.column(column)]; }
+    std::string_view field(const VendorRow& row, std::string_view column) const {
+        return (*row.source)[csv_.column(column)];
+    }
 
   private:
     vss::CsvTable csv_;

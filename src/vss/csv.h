@@ -1,6 +1,7 @@
 // Reader of the CSV files that are embedded in the binary (RFC 4180: quoted fields, doubled quotes, LF or CRLF).
 //
-// Fields are views into the text where possible, else into the table, so a table must outlive them and `text` must outlive both.
+// Fields are views into the text where possible, else into the table, so a table must outlive them and `text` must
+// outlive both.
 //   CsvTable table(embedded::signals_csv);
 //   std::size_t name = table.column("name");
 //   for (const auto& row : table.rows()) use(row[name]);
@@ -18,7 +19,8 @@ class CsvTable {
   public:
     using Row = std::vector<std::string_view>;
 
-    // The first line is the header. Every row has as many fields as the header, or the process ends: the files are our own.
+    // The first line is the header. Every row has as many fields as the header, or the process ends: the files are
+    // our own.
     explicit CsvTable(std::string_view text);
     CsvTable(const CsvTable&) = delete;
     CsvTable& operator=(const CsvTable&) = delete;

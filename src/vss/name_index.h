@@ -1,4 +1,5 @@
-// A collision-free hash table from a fixed set of names to their positions: one hash, one byte load, one compare a lookup.
+// A collision-free hash table from a fixed set of names to their positions: one hash, one byte load, one compare a
+// lookup.
 //
 // Built once from names that outlive it; immutable afterwards, so any thread may look up.
 #pragma once
@@ -28,7 +29,9 @@ class NameIndex {
     static constexpr std::uint8_t kFree = 255;
 
     // The top bits of a last product: those that every bit of the name reaches.
-    static std::size_t slotOf(std::string_view name, std::uint64_t seed) { return (hash(name, seed) * seed) >> (64 - kSlotBits); }
+    static std::size_t slotOf(std::string_view name, std::uint64_t seed) {
+        return (hash(name, seed) * seed) >> (64 - kSlotBits);
+    }
     // Eight bytes a step, the last step overlapping the one before.
     static std::uint64_t hash(std::string_view name, std::uint64_t seed) {
         std::uint64_t h = name.size() * seed;

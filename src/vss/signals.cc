@@ -51,8 +51,9 @@ class Dictionary {
     Dictionary() : signal_table_(embedded::signals_csv), event_table_(embedded::events_csv) {
         auto column = [&](std::string_view name) { return signal_table_.column(name); };
         for (const auto& row : signal_table_.rows()) {
-            signals_.push_back(Signal{row[column("name")], row[column("vss_path")], row[column("unit")], row[column("vss_datatype")],
-                                      row[column("min")], row[column("max")], parseValueType(row[column("value_type")]),
+            signals_.push_back(Signal{row[column("name")], row[column("vss_path")], row[column("unit")],
+                                      row[column("vss_datatype")], row[column("min")], row[column("max")],
+                                      parseValueType(row[column("value_type")]),
                                       parsePrivileges(row[column("privileges")])});
         }
         std::sort(signals_.begin(), signals_.end(), [](const Signal& a, const Signal& b) { return a.name < b.name; });

@@ -12,7 +12,8 @@ namespace {
 TEST(Signals, DictionaryIsSortedAndComplete) {
     auto all = signals();
     ASSERT_EQ(all.size(), 116u);
-    EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](const Signal& a, const Signal& b) { return a.name < b.name; }));
+    EXPECT_TRUE(
+        std::is_sorted(all.begin(), all.end(), [](const Signal& a, const Signal& b) { return a.name < b.name; }));
     std::set<std::string_view> names;
     for (const Signal& signal : all) {
         EXPECT_TRUE(names.insert(signal.name).second) << signal.name;
@@ -60,12 +61,14 @@ TEST(Signals, OnlyLocationNamesNeedLocationHistory) {
             EXPECT_EQ(signal.required, kNonLocationData) << signal.name;
         }
     }
-    EXPECT_EQ(location, (std::set<std::string_view>{"currentLocationCoordinates", "currentLocationAltitude", "currentLocationHeading"}));
+    EXPECT_EQ(location, (std::set<std::string_view>{"currentLocationCoordinates", "currentLocationAltitude",
+                                                    "currentLocationHeading"}));
 }
 
 TEST(Events, NamesAreExact) {
-    for (std::string_view name : {"behavior.extremeBraking", "behavior.harshAcceleration", "behavior.harshBraking",
-                                  "behavior.harshCornering", "safety.collision", "security.engineBlock", "security.engineUnblock"}) {
+    for (std::string_view name :
+         {"behavior.extremeBraking", "behavior.harshAcceleration", "behavior.harshBraking", "behavior.harshCornering",
+          "safety.collision", "security.engineBlock", "security.engineUnblock"}) {
         EXPECT_TRUE(isEventName(name)) << name;
     }
     EXPECT_FALSE(isEventName("behavior.harshbraking"));
@@ -80,8 +83,8 @@ TEST(Privileges, NamesRoundTrip) {
     EXPECT_EQ(privilegeOfPermission("privilege:getlocationhistory"), std::nullopt);
     EXPECT_EQ(privilegeOfPermission("privilege:GetLiveData"), std::nullopt);
     EXPECT_EQ(privilegeOfSchemaName("all_time_location"), std::nullopt);
-    for (Privilege privilege : {kNonLocationData, kCommands, kCurrentLocation, kAllTimeLocation, kVinCredential, kRawData,
-                                kApproximateLocation}) {
+    for (Privilege privilege : {kNonLocationData, kCommands, kCurrentLocation, kAllTimeLocation, kVinCredential,
+                                kRawData, kApproximateLocation}) {
         EXPECT_EQ(privilegeOfPermission(permissionName(privilege)), privilege);
     }
 }
