@@ -6,7 +6,7 @@ use apollo_compiler::schema::{ExtendedType, InputObjectType};
 use apollo_compiler::Schema;
 use serde_json::{Map, Value as Json};
 
-use crate::value::{refuse, Input, Path, Refusal};
+use crate::value::{refuse, shown, Input, Path, Refusal, Step};
 use crate::variables::{Variable, Variables};
 
 fn integer(text: &str, path: &Path) -> Result<Input, Refusal> {
@@ -27,11 +27,6 @@ fn float(text: &str, path: &Path) -> Result<Input, Refusal> {
         Err(_) => "invalid syntax",
     };
     refuse(path, format!("strconv.ParseFloat: parsing {:?}: {why}", shown(text)))
-}
-
-/// Start of a caller's text for an error message.
-fn shown(text: &str) -> String {
-    text.chars().take(100).collect()
 }
 
 fn named(schema: &Schema, name: &str, text: String, path: &Path) -> Result<Input, Refusal> {
@@ -108,7 +103,7 @@ where
 {
     let mut members = Vec::new();
     for (name, field) in &object.fields {
-        path.push(name.to_string());
+        path.push(Step::name(name));
         if let Some(value) = given(name) {
             members.push((name.to_string(), convert(&field.ty, value, path)?));
         } else if let Some(default) = &field.default_value {
@@ -133,7 +128,7 @@ fn given_json(schema: &Schema, ty: &Type, value: &Json, path: &mut Path) -> Resu
             };
             let mut list = Vec::with_capacity(items.len());
             for (index, value) in items.iter().enumerate() {
-                path.push(index.to_string());
+                path.push(Step::Index(index));
                 list.push(given_json(schema, item, value, path)?);
                 path.pop();
             }
@@ -176,7 +171,7 @@ fn literal_list(
     };
     let mut list = Vec::with_capacity(items.len());
     for (index, value) in items.iter().enumerate() {
-        path.push(index.to_string());
+        path.push(Step::Index(index));
         list.push(literal(schema, item, value, variables, path)?);
         path.pop();
     }
@@ -239,7 +234,7 @@ fn is_given(value: &Value, variables: &Variables) -> bool {
 pub fn arguments(schema: &Schema, field: &Field, variables: &Variables) -> (Vec<(String, Input)>, Option<Refusal>) {
     let mut coerced = Vec::with_capacity(field.definition.arguments.len());
     for definition in &field.definition.arguments {
-        let mut path = vec![definition.name.to_string()];
+        let mut path = vec![Step::name(&definition.name)];
         let written = field.arguments.iter().find(|argument| argument.name == definition.name);
         let value = match written {
             Some(argument) if is_given(&argument.value, variables) => Some(&argument.value),

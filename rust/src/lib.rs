@@ -65,11 +65,17 @@ mod ffi {
         /// 0 when the error has no place in the document.
         line: u32,
         column: u32,
-        path: Vec<String>,
+        path: Vec<PathStep>,
+    }
+    /// A member's name, or an index into a list. Names may be any text: callers choose those of unknown members.
+    struct PathStep {
+        is_index: bool,
+        index: usize,
+        name: String,
     }
     struct ArgumentError {
         /// Below the field: argument name, then members and list indices.
-        path: Vec<String>,
+        path: Vec<PathStep>,
         message: String,
     }
     /// A selected field. Nodes lie in pre-order: a node, its arguments' values and errors, then its children.

@@ -13,7 +13,7 @@ use crate::document::{load, Failure};
 use crate::ffi::{ArgumentError, Plan, PlanError, PlanLimits, PlanNode, PlanStatus};
 use crate::introspect;
 use crate::schema::{model, Model};
-use crate::value::{FlatValues, Refusal};
+use crate::value::{flat_path, shown, FlatValues, Refusal};
 use crate::variables::{coerce_variables, Variables};
 
 /// Definition numbers of the fields that no type declares; executor.cc knows them too.
@@ -34,16 +34,16 @@ fn failed(failure: Failure, complexity: i32) -> Plan {
 }
 
 fn bad_variable(refusal: Refusal) -> Failure {
-    let error = PlanError { message: refusal.message, line: 0, column: 0, path: refusal.path };
+    let error = PlanError { message: refusal.message, line: 0, column: 0, path: flat_path(refusal.path) };
     Failure { status: PlanStatus::Invalid, errors: vec![error] }
 }
 
 fn operation<'a>(document: &'a ExecutableDocument, name: &str) -> Result<&'a Node<Operation>, Failure> {
     let wanted = Some(name).filter(|name| !name.is_empty());
-    document.operations.get(wanted).map_err(|_| {
-        let shown: String = name.chars().take(100).collect();
-        Failure::one(PlanStatus::Invalid, format!("operation {shown} not found"))
-    })
+    document
+        .operations
+        .get(wanted)
+        .map_err(|_| Failure::one(PlanStatus::Invalid, format!("operation {} not found", shown(name))))
 }
 
 fn parse_variables(json: &str) -> Result<Map<String, Json>, Failure> {
@@ -102,7 +102,7 @@ impl<'a> Builder<'a> {
         arguments.iter().for_each(|(name, value)| self.values.push(name, value));
         if let Some(refusal) = refusal {
             self.nodes[index].argument_errors = 1;
-            self.argument_errors.push(ArgumentError { path: refusal.path, message: refusal.message });
+            self.argument_errors.push(ArgumentError { path: flat_path(refusal.path), message: refusal.message });
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Coerced input values, and their flat form for C++.
-use crate::ffi::{PlanValue, ValueKind};
+use crate::ffi::{PathStep, PlanValue, ValueKind};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
@@ -19,12 +19,38 @@ pub enum Input {
 /// A refused value: path below the argument's field, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    pub path: Vec<String>,
+    pub path: Path,
     pub message: String,
 }
 
 /// Path of the value at hand; a stack that callers push to and pop from.
-pub type Path = Vec<String>;
+pub type Path = Vec<Step>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    Name(String),
+    Index(usize),
+}
+
+impl Step {
+    pub fn name(name: &str) -> Step {
+        Step::Name(name.to_owned())
+    }
+}
+
+pub fn flat_path(path: Path) -> Vec<PathStep> {
+    path.into_iter()
+        .map(|step| match step {
+            Step::Name(name) => PathStep { is_index: false, index: 0, name },
+            Step::Index(index) => PathStep { is_index: true, index, name: String::new() },
+        })
+        .collect()
+}
+
+/// Start of a caller's text for an error message.
+pub fn shown(text: &str) -> String {
+    text.chars().take(100).collect()
+}
 
 pub fn refuse<T>(path: &Path, message: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal { path: path.clone(), message: message.into() })

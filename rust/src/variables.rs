@@ -8,7 +8,7 @@ use apollo_compiler::{Node, Schema};
 use serde_json::{Map, Value as Json};
 
 use crate::coerce::literal;
-use crate::value::{refuse, Input, Path, Refusal};
+use crate::value::{refuse, shown, Input, Path, Refusal, Step};
 
 #[derive(Clone, Debug)]
 pub enum Variable {
@@ -53,12 +53,12 @@ fn check_object(
 ) -> Result<Json, Refusal> {
     let mut members = members;
     if let Some(unknown) = members.keys().find(|name| !object.fields.contains_key(name.as_str())) {
-        path.push(unknown.clone());
+        path.push(Step::Name(shown(unknown)));
         return refuse(path, "unknown field");
     }
     let mut checked = Map::new();
     for (name, field) in &object.fields {
-        path.push(name.to_string());
+        path.push(Step::name(name));
         match members.remove(name.as_str()) {
             Some(value) => {
                 checked.insert(name.to_string(), check(schema, &field.ty, value, path)?);
@@ -79,7 +79,7 @@ fn check_list(schema: &Schema, item: &Type, value: Json, path: &mut Path) -> Res
     };
     let mut checked = Vec::with_capacity(items.len());
     for (index, value) in items.into_iter().enumerate() {
-        path.push(index.to_string());
+        path.push(Step::Index(index));
         checked.push(check(schema, item, value, path)?);
         path.pop();
     }
@@ -105,7 +105,7 @@ fn check(schema: &Schema, ty: &Type, value: Json, path: &mut Path) -> Result<Jso
             if definition.values.contains_key(text.as_str()) {
                 return Ok(value);
             }
-            refuse(path, format!("{text} is not a valid {name}"))
+            refuse(path, format!("{} is not a valid {name}", shown(&text)))
         }
         Some(ExtendedType::InputObject(object)) => match value {
             Json::Object(members) => check_object(schema, object, members, path),
@@ -124,7 +124,7 @@ pub fn coerce_variables(
     let mut given = given;
     let mut variables = Variables::new();
     for definition in definitions {
-        let mut path = vec!["variable".to_owned(), definition.name.to_string()];
+        let mut path = vec![Step::name("variable"), Step::name(&definition.name)];
         let name = definition.name.to_string();
         match (given.remove(name.as_str()), &definition.default_value) {
             (Some(value), _) => {

@@ -166,6 +166,10 @@ TEST(Arguments, ListsObjectsAndEnumsInVariables) {
     EXPECT_EQ(*one.argument("filter").member("types")->list()->front().string(), "a");
     EXPECT_EQ(ask(filter, R"({"f":{"types":["a",null]}})").body, variableError(R"("f","types",1)", "cannot be null"));
     EXPECT_EQ(ask(filter, R"({"f":{"nope":1}})").body, variableError(R"("f","nope")", "unknown field"));
+    // Names of unknown members are the caller's text, digits and nothing at all included.
+    EXPECT_EQ(ask(filter, R"({"f":{"007":1}})").body, variableError(R"("f","007")", "unknown field"));
+    EXPECT_EQ(ask(filter, R"({"f":{"":1}})").body, variableError(R"("f","")", "unknown field"));
+    EXPECT_LT(ask(filter, "{\"f\":{\"" + std::string(100'000, 'x') + "\":1}}").body.size(), 500u);
     EXPECT_EQ(ask(filter, R"({"f":[]})").body, variableError(R"("f")", "must be a CloudEventFilter"));
     const std::string segments =
         "query($m:DetectionMechanism!,$r:[SegmentSignalRequest!]){segments(subject:\"s\",from:\"2026\",to:\"2026\","

@@ -208,7 +208,7 @@ void expectRefused(const std::string& query, const std::string& code, Executor::
     const Response response = harness.run(query);
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
     EXPECT_EQ(firstCode(response.body), code) << query.substr(0, 100) << " => " << response.body.substr(0, 300);
-    EXPECT_LT(took.count(), 5000) << query.substr(0, 100);
+    EXPECT_LT(took.count(), 30'000) << query.substr(0, 100);
     EXPECT_LT(response.body.size(), 200'000u);
     EXPECT_TRUE(harness.asked.empty());
 }

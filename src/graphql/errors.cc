@@ -25,7 +25,7 @@ void appendPath(std::string& out, const Path& path, const std::vector<std::strin
     const char* separator = "";
     for (const PathItem& item : path) {
         out += separator;
-        if (item.key.empty()) {
+        if (item.is_index) {
             appendUnsigned(out, item.index);
         } else {
             appendJsonString(out, item.key);
@@ -71,10 +71,10 @@ void ErrorList::add(const FieldError& error, const Path& path, const std::vector
 }
 
 void ErrorList::addRequestError(std::string_view message, std::string_view code, std::uint32_t line,
-                                std::uint32_t column, const std::vector<std::string>& path) {
+                                std::uint32_t column, const Path& path) {
     ++count_;
     begin(message);
-    appendPath(text_, {}, path);
+    appendPath(text_, path, {});
     if (line != 0) absl::StrAppend(&text_, ",\"locations\":[{\"line\":", line, ",\"column\":", column, "}]");
     appendExtensions(text_, code, {});
     text_ += '}';

@@ -11,12 +11,15 @@
 
 namespace dq::graphql {
 
-// A response key, or an index when the key is empty.
+// A response key or member name, or an index into a list.
 struct PathItem {
     std::string_view key;
     std::size_t index = 0;
+    bool is_index = false;
 };
 using Path = std::vector<PathItem>;
+inline PathItem pathKey(std::string_view key) { return {key, 0, false}; }
+inline PathItem pathIndex(std::size_t index) { return {{}, index, true}; }
 
 class ErrorList {
   public:
@@ -27,7 +30,7 @@ class ErrorList {
     void add(const FieldError& error, const Path& path, const std::vector<std::string>& below = {});
     // An error of the document or its variables; line 0 = no place.
     void addRequestError(std::string_view message, std::string_view code, std::uint32_t line, std::uint32_t column,
-                         const std::vector<std::string>& path);
+                         const Path& path);
     bool empty() const { return count_ == 0; }
     // `"errors":[…]`.
     std::string finish();

@@ -41,8 +41,11 @@ Response refuse(const rust::Plan& plan) {
     if (plan.status == rust::PlanStatus::Broken) logError("GraphQL planning failed");
     ErrorList errors;
     for (const rust::PlanError& error : plan.errors) {
-        std::vector<std::string> path;
-        for (const auto& item : error.path) path.emplace_back(item);
+        Path path;
+        for (const rust::PathStep& step : error.path) {
+            const std::string_view name(step.name.data(), step.name.size());
+            path.push_back(step.is_index ? pathIndex(step.index) : pathKey(name));
+        }
         errors.addRequestError(std::string(error.message), codeOf(plan.status), error.line, error.column, path);
     }
     Response response;

@@ -68,7 +68,9 @@ class Builder {
     void addError(const rust::ArgumentError& error) {
         if (!errors_->empty()) return;
         std::vector<std::string> path;
-        for (const auto& item : error.path) path.emplace_back(item);
+        for (const rust::PathStep& step : error.path) {
+            path.push_back(step.is_index ? std::to_string(step.index) : std::string(step.name));
+        }
         errors_->emplace_back(std::move(path), std::string(error.message));
     }
 

@@ -115,7 +115,7 @@ bool Walker::writeList(const Field& field, const ObjectList& list) {
     const std::size_t size = list.size();
     for (std::size_t i = 0; i < size; ++i) {
         if (i != 0) out_ += ',';
-        path_.push_back({{}, i});
+        path_.push_back(pathIndex(i));
         fits = writeItem(field, list, i) && fits;
         path_.pop_back();
     }

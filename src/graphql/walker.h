@@ -22,7 +22,7 @@ class Walker {
     bool writeRoot(const Field& field, bool admitted, const Resolved& value);
     void writeTypename(const Field& field, std::string_view type);
     void writeRaw(const Field& field, std::string_view json);
-    void enter(const Field& field) { path_.push_back({field.response_key}); }
+    void enter(const Field& field) { path_.push_back(pathKey(field.response_key)); }
     void leave() { path_.pop_back(); }
     void fail(const FieldError& error) { errors_.add(error, path_); }
 
