@@ -18,8 +18,8 @@ from support import lake  # noqa: E402
 from support.server import VEHICLES, Failure, Server, wait_until  # noqa: E402
 from support.tokens import EVERY_PRIVILEGE, KeyServer  # noqa: E402
 
-POLL_SECONDS = 2.0
-ROUNDS = 4
+POLL_SECONDS = 5.0
+ROUNDS = 3
 SUBJECT = f"{VEHICLES}:7"
 SOURCE = "0x5555555555555555555555555555555555555555"
 QUERY = """query ($subject: String!, $from: Time!, $to: Time!) {

@@ -78,3 +78,12 @@ def create_raw_events(connection):
 
 def head_snapshot(connection):
     return connection.execute("SELECT max(snapshot_id) FROM ducklake_snapshots('lake')").fetchone()[0]
+
+
+def marked_sides(catalog):
+    """Which summaries have subjects marked for a recompute. No process may have a file catalog open."""
+    connection = connect(catalog, read_only=True)
+    try:
+        return [side for side in ("signals", "events") if connection.execute(f"SELECT count(*) FROM lake.{side}_dirty_subjects").fetchone()[0]]
+    finally:
+        connection.close()

@@ -9,6 +9,8 @@ import time
 import urllib.error
 import urllib.request
 
+from support import lake
+
 VEHICLES = "did:erc721:137:0xbA5738a18d83D41847dfFbDC6101d37C69c9B0cF"
 # Settings that every deployment gives; a test adds its catalog, keys and role.
 COMMON = {
@@ -19,6 +21,8 @@ COMMON = {
     "BLOB_BUCKET": "file:///nonexistent",  # a local store: the lake needs no S3
     "LOG_LEVEL": "info",
 }
+# Above zero once a flush of that summary changed something in this process.
+FLUSH_METRIC = {"signals": "dq_materializer_rollup_refresh_seconds", "events": "dq_materializer_event_rollup_refresh_seconds"}
 # What a process needs from its surroundings; settings of the person who runs the tests must not leak in.
 INHERITED = ("PATH", "HOME", "TMPDIR", "LANG", "LD_LIBRARY_PATH", "DUCKDB_EXTENSION_DIR",
              "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")
@@ -129,15 +133,31 @@ class Server:
         _, text = self.request("/metrics", port=self.monitoring_port, timeout=5)
         return next((float(line.split()[-1]) for line in text.splitlines() if line.startswith(name + " ")), None)
 
-    def wait_drained(self, snapshot, seconds=120):
-        """Waits until everything up to `snapshot` is decoded and the cursor rests, so that the summaries are written too."""
-        state = {"cursor": None, "same": 0}
-
-        def resting():
+    def wait_decoded(self, snapshot, seconds=120):
+        """Waits until everything up to `snapshot` is decoded. Summaries may still be due: their subjects are marked then."""
+        def decoded():
             self.alive()
             cursor = self.metric("dq_materializer_cursor_snapshot_id")
-            state["same"] = state["same"] + 1 if cursor == state["cursor"] else 0
-            state["cursor"] = cursor
-            return cursor is not None and cursor >= snapshot and state["same"] >= 6
+            return cursor is not None and cursor >= snapshot
 
-        wait_until(resting, f"decoding up to snapshot {snapshot}", seconds, step=0.25)
+        wait_until(decoded, f"decoding up to snapshot {snapshot}", seconds, step=0.1)
+
+    def stop_cleanly(self):
+        if code := self.stop():
+            raise Failure(f"dq ended with {code} after SIGTERM; the end of its log:\n{self.log()[-3000:]}")
+
+    def run_to_rest(self, catalog, snapshot, seconds=120):
+        """Runs the materializer until everything up to `snapshot` is decoded and no subject is marked; it is stopped then.
+
+        Marks are seen only from outside, with the process stopped: where some are left it is started once more, until it has flushed.
+        """
+        with self:
+            self.wait_decoded(snapshot, seconds)
+            self.stop_cleanly()
+        for _ in range(3):
+            if not (marked := lake.marked_sides(catalog)):
+                return
+            with self:
+                wait_until(lambda: self.alive() and all(self.metric(FLUSH_METRIC[side]) for side in marked), f"flush of {marked}", seconds)
+                self.stop_cleanly()
+        raise Failure(f"{lake.marked_sides(catalog)} still have marked subjects after three flushes")
