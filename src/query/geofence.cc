@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kEarthRadius = 6'371'000.0;  // metres
 
-// Haversine distance ≤ radius. The square is held at 1, since rounding may pass it for antipodes, where the arc sine ends; trigonometric
-// functions refuse infinities, so those are told apart first.
+// Haversine distance ≤ radius. The square is held at 1, since rounding may pass it for antipodes, where the arc sine
+// ends; trigonometric functions refuse infinities, so those are told apart first.
 std::string circleCondition(const Circle& circle) {
     const std::string latitude = doubleLiteral(circle.center.latitude),
                       longitude = doubleLiteral(circle.center.longitude);
@@ -21,8 +21,8 @@ std::string circleCondition(const Circle& circle) {
                   ") / 2e+00), 2)))) <= ", doubleLiteral(circle.radius_km * 1000.0), " ELSE false END");
 }
 
-// Twice the signed area of edge and point is 0 on the edge's line, and its sign tells the side. An edge that holds the point counts as
-// NaN, which makes the whole sum NaN and so not odd.
+// Twice the signed area of edge and point is 0 on the edge's line, and its sign tells the side. An edge that holds the
+// point counts as NaN, which makes the whole sum NaN and so not odd.
 std::string polygonCondition(const std::vector<Point>& ring) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     Point low{kInfinity, kInfinity}, high{-kInfinity, -kInfinity};

@@ -17,17 +17,20 @@ namespace {
 
 constexpr std::string_view kLatestColumns =
     R"((subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "timestamp" TIMESTAMPTZ,
-    value_number DOUBLE, value_string VARCHAR, loc_lat DOUBLE, loc_lon DOUBLE, loc_hdop DOUBLE, loc_heading DOUBLE, loc_ts TIMESTAMPTZ,
-    count BIGINT, first_seen TIMESTAMPTZ, last_seen TIMESTAMPTZ))";
+    value_number DOUBLE, value_string VARCHAR, loc_lat DOUBLE, loc_lon DOUBLE, loc_hdop DOUBLE, loc_heading DOUBLE,
+    loc_ts TIMESTAMPTZ, count BIGINT, first_seen TIMESTAMPTZ, last_seen TIMESTAMPTZ))";
 constexpr std::string_view kCreate[] = {
-    R"(CREATE TABLE lake.signals (subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "timestamp" TIMESTAMPTZ, source VARCHAR,
-    producer VARCHAR, cloud_event_id VARCHAR, value_number DOUBLE, value_string VARCHAR, loc_lat DOUBLE, loc_lon DOUBLE, loc_hdop DOUBLE,
-    loc_heading DOUBLE))",
-    R"(ALTER TABLE lake.signals SET PARTITIONED BY (subject_bucket, year("timestamp"), month("timestamp"), day("timestamp")))",
+    R"(CREATE TABLE lake.signals (subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "timestamp" TIMESTAMPTZ,
+    source VARCHAR, producer VARCHAR, cloud_event_id VARCHAR, value_number DOUBLE, value_string VARCHAR,
+    loc_lat DOUBLE, loc_lon DOUBLE, loc_hdop DOUBLE, loc_heading DOUBLE))",
+    R"(ALTER TABLE lake.signals SET PARTITIONED BY
+    (subject_bucket, year("timestamp"), month("timestamp"), day("timestamp")))",
     R"(ALTER TABLE lake.signals SET SORTED BY (subject, "timestamp"))",
-    R"(CREATE TABLE lake.events (subject VARCHAR, subject_bucket INTEGER, source VARCHAR, producer VARCHAR, cloud_event_id VARCHAR,
-    type VARCHAR, data_version VARCHAR, name VARCHAR, "timestamp" TIMESTAMPTZ, duration_ns UBIGINT, metadata VARCHAR, tags VARCHAR[]))",
-    R"(ALTER TABLE lake.events SET PARTITIONED BY (subject_bucket, year("timestamp"), month("timestamp"), day("timestamp")))",
+    R"(CREATE TABLE lake.events (subject VARCHAR, subject_bucket INTEGER, source VARCHAR, producer VARCHAR,
+    cloud_event_id VARCHAR, type VARCHAR, data_version VARCHAR, name VARCHAR, "timestamp" TIMESTAMPTZ,
+    duration_ns UBIGINT, metadata VARCHAR, tags VARCHAR[]))",
+    R"(ALTER TABLE lake.events SET PARTITIONED BY
+    (subject_bucket, year("timestamp"), month("timestamp"), day("timestamp")))",
     R"(ALTER TABLE lake.events SET SORTED BY (subject, "timestamp"))",
     "CREATE TABLE lake.ingest_progress (partition VARCHAR, cursor VARCHAR)"};
 constexpr std::string_view kCreateEventsLatest[] = {
@@ -57,6 +60,8 @@ std::string modeName(const Mode& mode) {
 std::vector<Mode> modes() {
     return {{lake::CatalogKind::kFile, false}, {lake::CatalogKind::kFile, true}, {lake::CatalogKind::kPostgres, false}};
 }
+
+std::vector<Mode> plainModes() { return {{lake::CatalogKind::kFile, false}, {lake::CatalogKind::kPostgres, false}}; }
 
 std::string skipReason(const Mode& mode) {
     const bool missing = mode.kind == lake::CatalogKind::kPostgres && postgresServer() == nullptr;
@@ -115,18 +120,28 @@ std::unique_ptr<TestLake> TestLake::open(Mode mode, bool events_latest) {
     EXPECT_TRUE(lakes.ok()) << lakes.status();
     if (!lakes.ok()) std::exit(1);
     test->lakes_ = *std::move(lakes);
-    for (std::string_view statement : kCreate) test->run(std::string(statement));
-    test->run(strCat("CREATE TABLE lake.signals_latest ", kLatestColumns));
-    test->run("ALTER TABLE lake.signals_latest SET PARTITIONED BY (subject_bucket)");
-    if (events_latest) {
-        for (std::string_view statement : kCreateEventsLatest) test->run(std::string(statement));
-    }
+    test->createTables(events_latest);
     if (mode.inlining) {
         for (const char* table : {"signals", "events"}) {
             test->run(strCat("CALL lake.set_option('data_inlining_row_limit', 1000, table_name => '", table, "')"));
         }
     }
     return test;
+}
+
+// In one transaction, for speed.
+void TestLake::createTables(bool events_latest) {
+    auto lease = lakes_->writer().acquire();
+    ASSERT_TRUE(lease.ok()) << lease.status();
+    std::vector<std::string> statements = {"BEGIN TRANSACTION"};
+    for (std::string_view statement : kCreate) statements.emplace_back(statement);
+    statements.push_back(strCat("CREATE TABLE lake.signals_latest ", kLatestColumns));
+    statements.emplace_back("ALTER TABLE lake.signals_latest SET PARTITIONED BY (subject_bucket)");
+    if (events_latest) {
+        for (std::string_view statement : kCreateEventsLatest) statements.emplace_back(statement);
+    }
+    statements.emplace_back("COMMIT");
+    for (const std::string& statement : statements) ASSERT_TRUE((*lease)->execute(statement).ok()) << statement;
 }
 
 TestLake::~TestLake() {
@@ -185,10 +200,13 @@ void TestLake::recompute(std::optional<Micros> bound) {
     run(strCat(R"(INSERT INTO lake.signals_latest
 WITH base AS (SELECT * FROM lake.signals )",
                below, R"(),
-winners AS (SELECT * FROM base QUALIFY row_number() OVER (PARTITION BY subject, name, "timestamp" ORDER BY cloud_event_id, source, producer, value_number, value_string) = 1),
+winners AS (SELECT * FROM base
+            QUALIFY row_number() OVER (PARTITION BY subject, name, "timestamp"
+                                       ORDER BY cloud_event_id, source, producer, value_number, value_string) = 1),
 newest AS (SELECT * FROM winners QUALIFY row_number() OVER (PARTITION BY subject, name ORDER BY "timestamp" DESC) = 1),
 fixes AS (SELECT * FROM base WHERE loc_lat <> 0 OR loc_lon <> 0
-          QUALIFY row_number() OVER (PARTITION BY subject, name ORDER BY "timestamp" DESC, cloud_event_id, source, producer) = 1),
+          QUALIFY row_number() OVER (PARTITION BY subject, name
+                                     ORDER BY "timestamp" DESC, cloud_event_id, source, producer) = 1),
 totals AS (SELECT subject, name, count(*) AS n, min("timestamp") AS first_at FROM winners GROUP BY subject, name)
 SELECT w.subject, w.subject_bucket, w.name, w."timestamp", coalesce(w.value_number, 0), coalesce(w.value_string, ''),
        coalesce(f.loc_lat, 0), coalesce(f.loc_lon, 0), coalesce(f.loc_hdop, 0), coalesce(f.loc_heading, 0),

@@ -1,7 +1,8 @@
 // A lake in a temp folder for tests: the decoded tables of lake.md §3, filled by rows given as values.
 //
-// The suite runs for every Mode: catalog in a DuckDB file or in PostgreSQL (a database of its own in the server that DQ_TEST_POSTGRES_DSN
-// names; skipped without it), and with rows of the append-only tables inlined in the catalog or not.
+// The suite runs for every Mode: catalog in a DuckDB file or in PostgreSQL (a database of its own in the server that
+// DQ_TEST_POSTGRES_DSN names; skipped without it), and with rows of the append-only tables inlined in the catalog or
+// not.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -25,6 +26,7 @@ struct ModeName {
     std::string operator()(const testing::TestParamInfo<Mode>& run) const { return modeName(run.param); }
 };
 std::vector<Mode> modes();
+std::vector<Mode> plainModes();  // without inlining
 // The reason not to run in this mode here; empty = run.
 std::string skipReason(const Mode& mode);
 
@@ -85,6 +87,7 @@ class TestLake {
 
   private:
     TestLake() = default;
+    void createTables(bool events_latest);
     std::string folder_, database_;
     Metrics metrics_;
     std::unique_ptr<lake::Lakes> lakes_;

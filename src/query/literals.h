@@ -1,5 +1,5 @@
-// SQL text of values that are part of a statement's shape. Everything a caller may choose freely (subjects, sources, event names, tags)
-// is bound instead, except names of signals, which must stand in the text to reach the scan.
+// SQL text of values that are part of a statement's shape. Everything a caller may choose freely (subjects, sources,
+// event names, tags) is bound instead, except names of signals, which must stand in the text to reach the scan.
 #pragma once
 #include <string>
 #include <string_view>

@@ -62,8 +62,8 @@ std::optional<std::uint64_t> filesReadOf(std::string_view profile) {
 
 ReadProfile::ReadProfile(engine::Connection& connection, const std::string& directory)
     : connection_(connection), path_(scratchPath(directory)) {
-    // The engine takes a .json output only once the format is json; the first statement that it could print is then the second one,
-    // whose plan already goes to the file.
+    // The engine takes a .json output only once the format is json; the first statement that it could print is then the
+    // second one, whose plan already goes to the file.
     absl::Status armed = connection_.execute("SET enable_profiling = 'json'").status();
     disarmed_ = !armed.ok();
     if (armed.ok())

@@ -5,7 +5,8 @@
 //   std::optional<uint64_t> files = profile.finish();   // reads and deletes the file
 //   if (!profile.disarmed()) lease.broken();
 //
-// Nothing here fails the read, and no plan reaches stdout: the file is the only output. Threads: that of the connection.
+// Nothing here fails the read, and no plan reaches stdout: the file is the only output. Threads: that of the
+// connection.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,7 +17,8 @@
 
 namespace dq::query {
 
-// The largest "Total Files Read" of any operator of an engine profile in JSON; nullopt when there is none above 0, or for other text.
+// The largest "Total Files Read" of any operator of an engine profile in JSON; nullopt when there is none above 0, or
+// for other text.
 std::optional<std::uint64_t> filesReadOf(std::string_view profile);
 
 class ReadProfile {

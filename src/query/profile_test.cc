@@ -6,10 +6,10 @@ namespace dq::query {
 namespace {
 
 TEST(Profile, LakeAcceptance05_LargestScanCounts) {
-    EXPECT_EQ(
-        filesReadOf(
-            R"({"children":[{"extra_info":{"Total Files Read":"90"},"children":[{"extra_info":{"Total Files Read":7}}]}]})"),
-        90u);
+    EXPECT_EQ(filesReadOf(
+                  R"({"children":[{"extra_info":{"Total Files Read":"90"},
+                              "children":[{"extra_info":{"Total Files Read":7}}]}]})"),
+              90u);
     EXPECT_EQ(filesReadOf(
                   R"({"children":[{"extra_info":{"Total Files Read":"7"}},{"extra_info":{"Total Files Read":"90"}}]})"),
               90u);

@@ -1,4 +1,5 @@
-// What is measured of every lake read: seconds, rows, data files, and a warning for a slow one (lake.md §9, queries.md §13).
+// What is measured of every lake read: seconds, rows, data files, and a warning for a slow one (lake.md §9, queries.md
+// §13).
 //
 // Threads: any. No line carries a subject: statements appear as their shape only.
 #pragma once

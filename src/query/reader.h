@@ -1,12 +1,12 @@
-// Reads of decoded data. One Session = one read transaction = one lake snapshot; a GraphQL operation uses one Session for all its
-// fields, so that its answers agree with one another.
+// Reads of decoded data. One Session = one read transaction = one lake snapshot; a GraphQL operation uses one Session
+// for all its fields, so that its answers agree with one another.
 //
 //   DQ_ASSIGN_OR_RETURN(Session session, reader.begin(cancel));
 //   DQ_ASSIGN_OR_RETURN(auto rows, session.latest(subject, std::nullopt));
 //
-// Threads: a Reader is shared; a Session belongs to one thread. Errors are those of engine/error.h; callers show them as
-// "failed to query db", or as a time-out (Cancelled, DeadlineExceeded). Reads are retried once on a fresh connection when the
-// session was poisoned before its first row.
+// Threads: a Reader is shared; a Session belongs to one thread. Errors are those of engine/error.h; callers show them
+// as "failed to query db", or as a time-out (Cancelled, DeadlineExceeded). Reads are retried once on a fresh connection
+// when the session was poisoned before its first row.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -34,8 +34,8 @@ class Session {
 
     // Buckets ascending; buckets without any row are absent.
     absl::StatusOr<std::vector<SignalBucket>> signals(const SignalsQuestion& question);
-    // Every stored name of the subject, ascending bytewise. Without a source from the rollup (one read serves latest, snapshot,
-    // available and summary alike, so the result is remembered for the session); with one from a scan.
+    // Every stored name of the subject, ascending bytewise. Without a source from the rollup (one read serves latest,
+    // snapshot, available and summary alike, so the result is remembered for the session); with one from a scan.
     absl::StatusOr<std::shared_ptr<const std::vector<LatestSignal>>> latest(const std::string& subject,
                                                                             const std::optional<std::string>& source,
                                                                             std::string_view operation);

@@ -1,8 +1,10 @@
-// Which rows make the latest state of a subject: the stored rollup alone, or the rollup and the readings since a watermark.
+// Which rows make the latest state of a subject: the stored rollup alone, or the rollup and the readings since a
+// watermark.
 //
-// The writer records in the lake who maintains the rollup (rollups.md §13.1): `fold` (complete with every commit) or `daily <W>` (complete
-// below W). The record counts when it was written with the last move of the snapshot cursor; otherwise another program has written since,
-// and the setting LAKE_ROLLUP_DAILY_SERVING and the watermark row decide, as in the reference. All of it comes from the caller's snapshot.
+// The writer records in the lake who maintains the rollup (rollups.md §13.1): `fold` (complete with every commit) or
+// `daily <W>` (complete below W). The record counts when it was written with the last move of the snapshot cursor;
+// otherwise another program has written since, and the setting LAKE_ROLLUP_DAILY_SERVING and the watermark row decide,
+// as in the reference. All of it comes from the caller's snapshot.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -28,7 +30,8 @@ absl::StatusOr<ServingChoice> chooseServing(const ServingRows& rows, bool daily_
 
 // Keeps the first row of each name; rows are ascending by name, the row to keep first.
 void keepFirstOfName(std::vector<LatestSignal>& rows);
-// Rollup ∪ tail, both ascending by name, disjoint in time: values of the newer row, the newer fix, sum of counts, outer extremes.
+// Rollup ∪ tail, both ascending by name, disjoint in time: values of the newer row, the newer fix, sum of counts, outer
+// extremes.
 std::vector<LatestSignal> mergeTail(std::vector<LatestSignal> rollup, std::vector<LatestSignal> tail);
 
 }  // namespace dq::query

@@ -8,7 +8,8 @@ namespace {
 
 using engine::ErrorClass;
 
-// Another connection, with another snapshot, may do better: poisoned sessions and instances, and files that maintenance took away.
+// Another connection, with another snapshot, may do better: poisoned sessions and instances, and files that maintenance
+// took away.
 bool worthRepeating(const Status& outcome) {
     switch (engine::errorClass(outcome)) {
         case ErrorClass::kSessionAborted:
@@ -72,7 +73,8 @@ Status LakeSession::open() {
     return absl::OkStatus();
 }
 
-// Nothing was written, so ROLLBACK ends the transaction as well as COMMIT would, and also when a statement has aborted it.
+// Nothing was written, so ROLLBACK ends the transaction as well as COMMIT would, and also when a statement has aborted
+// it.
 void LakeSession::close() {
     if (!lease_) return;
     if ((*lease_)->inTransaction() && !(*lease_)->execute("ROLLBACK").ok()) lease_->broken();

@@ -22,7 +22,8 @@ class LakeReader {
 
     // A connection in a read transaction.
     StatusOr<engine::Pool::Lease> lease(const Cancel& cancel);
-    // What an outcome means for the pool (lake.md §8.2): recycles it or restarts the engine. The lease is given up for a restart.
+    // What an outcome means for the pool (lake.md §8.2): recycles it or restarts the engine. The lease is given up for
+    // a restart.
     void observe(const Status& outcome, std::optional<engine::Pool::Lease>& lease);
     void warnContradiction();
 
@@ -45,8 +46,8 @@ class LakeSession {
 
     Status open();
     void close();
-    // Runs one statement and drains it. `restart` empties what `consume` filled: a first read that meets a poisoned session is repeated
-    // on another connection. A failed read ends the session, but for a missing table.
+    // Runs one statement and drains it. `restart` empties what `consume` filled: a first read that meets a poisoned
+    // session is repeated on another connection. A failed read ends the session, but for a missing table.
     Status read(std::string_view op, const engine::Sql& sql, const std::function<void()>& restart,
                 const std::function<void(const engine::Chunk&)>& consume);
 

@@ -147,8 +147,7 @@ TEST_P(Fixture, Acceptance04_Geofences) {
     EXPECT_EQ(kept[0].second.longitude, 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Lakes, Fixture, testing::ValuesIn(modes()),
-                         ModeName());
+INSTANTIATE_TEST_SUITE_P(Lakes, Fixture, testing::ValuesIn(modes()), ModeName());
 
 }  // namespace
 }  // namespace dq::query

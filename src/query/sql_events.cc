@@ -8,10 +8,10 @@
 namespace dq::query {
 namespace {
 
-constexpr std::string_view kWinner =
-    "create_sort_key(cloud_event_id, 'ASC NULLS LAST', producer, 'ASC NULLS LAST', type, 'ASC NULLS LAST', "
-    "data_version, 'ASC NULLS LAST', "
-    "duration_ns, 'ASC NULLS LAST', metadata, 'ASC NULLS LAST', tags, 'ASC NULLS LAST') AS winner";
+constexpr std::string_view kWinner = R"(create_sort_key(cloud_event_id, 'ASC NULLS LAST', producer, 'ASC NULLS LAST',
+                                   type, 'ASC NULLS LAST', data_version, 'ASC NULLS LAST',
+                                   duration_ns, 'ASC NULLS LAST', metadata, 'ASC NULLS LAST',
+                                   tags, 'ASC NULLS LAST') AS winner)";
 
 std::string subjectCondition(const std::string& subject, std::vector<engine::Value>& binds) {
     return strCat("subject_bucket = ", subjectBucket(subject), " AND subject = ", parameter(binds, subject));
@@ -21,12 +21,13 @@ std::string subjectCondition(const std::string& subject, std::vector<engine::Val
 
 engine::Sql eventsSql(const EventsQuestion& question) {
     engine::Sql sql;
-    std::string scan =
-        strCat(subjectCondition(question.subject, sql.binds), " AND \"timestamp\" >= ", timeBound(question.from),
-               " AND \"timestamp\" < ", timeBound(question.to));
+    std::string scan = strCat(subjectCondition(question.subject, sql.binds),
+                              "\n              AND \"timestamp\" >= ", timeBound(question.from),
+                              "\n              AND \"timestamp\" < ", timeBound(question.to));
     const auto add = [&](const std::optional<TextFilter>& filter, std::string_view column) {
         if (!filter) return;
-        if (auto condition = textCondition(*filter, column, sql.binds)) strAppend(&scan, " AND (", *condition, ")");
+        if (auto condition = textCondition(*filter, column, sql.binds))
+            strAppend(&scan, "\n              AND (", *condition, ")");
     };
     add(question.name, "name");
     add(question.source, "source");

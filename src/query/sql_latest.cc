@@ -24,16 +24,20 @@ FROM lake.signals_latest
 WHERE )";
 
 constexpr std::string_view kOrder = R"(
-ORDER BY section, name, "timestamp" DESC NULLS LAST, count DESC NULLS LAST, loc_ts DESC NULLS LAST, value_number, value_string)";
+ORDER BY section, name, "timestamp" DESC NULLS LAST, count DESC NULLS LAST,
+         loc_ts DESC NULLS LAST, value_number, value_string)";
 
-// A location is one row's, so its columns are taken with their NULLs; numbers and texts are those of the newest row that has one.
+// A location is one row's, so its columns are taken with their NULLs; numbers and texts are those of the newest row
+// that has one.
 constexpr std::string_view kScanHead =
     R"(SELECT 1 AS section, name, arg_max(value_string, "timestamp") AS value_string, max("timestamp") AS "timestamp",
        arg_max(value_number, "timestamp") AS value_number,
        arg_max_null(loc_lat, fix_at) AS loc_lat, arg_max_null(loc_lon, fix_at) AS loc_lon,
        arg_max_null(loc_hdop, fix_at) AS loc_hdop, arg_max_null(loc_heading, fix_at) AS loc_heading,
        max(fix_at) AS loc_ts, count(*) AS count, min("timestamp") AS first_seen, max("timestamp") AS last_seen
-FROM (SELECT *, CASE WHEN loc_lat IS NOT NULL AND "timestamp" > TIMESTAMPTZ '1970-01-01 00:00:00+00' THEN "timestamp" END AS fix_at
+FROM (SELECT *,
+             CASE WHEN loc_lat IS NOT NULL AND "timestamp" > TIMESTAMPTZ '1970-01-01 00:00:00+00'
+                  THEN "timestamp" END AS fix_at
       FROM ()";
 
 }  // namespace

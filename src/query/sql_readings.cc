@@ -19,9 +19,16 @@ std::span<const std::string_view> winnerOrder(ReadingColumns columns) {
     return std::span(kWinnerOrder).first(columns.location ? 9 : columns.text ? 5 : 4);
 }
 
+// Broken into lines, for whoever reads the statement.
 std::string sortKey(std::span<const std::string_view> columns) {
     std::string out;
-    for (std::string_view column : columns) strAppend(&out, out.empty() ? "" : ", ", column, ", 'ASC NULLS LAST'");
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        strAppend(&out,
+                  i == 0       ? ""
+                  : i % 3 == 0 ? ",\n                             "
+                               : ", ",
+                  columns[i], ", 'ASC NULLS LAST'");
+    }
     return strCat("create_sort_key(", out, ")");
 }
 
@@ -30,8 +37,8 @@ std::string scanConditions(const ReadingScope& scope, std::vector<engine::Value>
         strCat("subject_bucket = ", subjectBucket(scope.subject), " AND subject = ", parameter(binds, scope.subject));
     if (scope.source) strAppend(&out, " AND source = ", parameter(binds, *scope.source));
     if (scope.names) strAppend(&out, " AND name IN (", literalList(*scope.names), ")");
-    if (scope.from) strAppend(&out, " AND \"timestamp\" >= ", timeBound(*scope.from));
-    if (scope.to) strAppend(&out, " AND \"timestamp\" < ", timeBound(*scope.to));
+    if (scope.from) strAppend(&out, "\n        AND \"timestamp\" >= ", timeBound(*scope.from));
+    if (scope.to) strAppend(&out, "\n        AND \"timestamp\" < ", timeBound(*scope.to));
     return out;
 }
 
@@ -52,8 +59,8 @@ std::string readingsSql(const ReadingScope& scope, ReadingColumns columns, std::
     if (columns.location) {
         for (std::string_view column : kLocationColumns) choose(column, "fix_winner");
     }
-    strAppend(&scanned, ", ", sortKey(winnerOrder(columns)), " AS winner");
-    if (columns.location) strAppend(&scanned, ", CASE WHEN ", kFix, " THEN winner END AS fix_winner");
+    strAppend(&scanned, ",\n             ", sortKey(winnerOrder(columns)), " AS winner");
+    if (columns.location) strAppend(&scanned, ",\n             CASE WHEN ", kFix, " THEN winner END AS fix_winner");
     return strCat("SELECT name, \"timestamp\"", chosen, "\nFROM (SELECT name, \"timestamp\"", scanned,
                   "\n      FROM lake.signals\n      WHERE ", conditions, ")\nGROUP BY name, \"timestamp\"");
 }

@@ -114,7 +114,8 @@ class Builder {
         }
         scanned_.number |= condition.has_value() || !request.presence_only;
         if (request.presence_only) return out;
-        // A median holds all its values, so it is kept from names that do not want it; the others cost less than a comparison.
+        // A median holds all its values, so it is kept from names that do not want it; the others cost less than a
+        // comparison.
         if (request.aggregation == FloatAggregation::kMed && keep.empty()) {
             keep = strCat("name IN (", literalList(medians_), ")");
         }
@@ -149,7 +150,8 @@ class Builder {
         return out;
     }
 
-    // Readings with their bucket, the shared draw of RAND (after the collapse, so that it is one a row), and the filters' verdicts.
+    // Readings with their bucket, the shared draw of RAND (after the collapse, so that it is one a row), and the
+    // filters' verdicts.
     std::string placed() const {
         std::string out = strCat("SELECT *, (epoch_us(\"timestamp\") - (", question_.from, ")) // ", question_.interval,
                                  " AS bucket");

@@ -1,11 +1,12 @@
 // One statement for one `signals` question, whatever the number of its requests (queries.md §4).
 //
-// Dedup key 1 and pruning as in sql_readings.h: bucket, source and names at the scan, time bounds as literals. Files read: those of the
-// subject's bucket in the days of [from, to).
+// Dedup key 1 and pruning as in sql_readings.h: bucket, source and names at the scan, time bounds as literals. Files
+// read: those of the subject's bucket in the days of [from, to).
 //
-// Shape: the readings are grouped once by (bucket, name). Every aggregate that some request wants is one column, shared by all requests
-// and names that want the same; a request with a filter gets columns of its own under FILTER (its condition on the winner). So a hundred
-// plain requests cost at most sixteen columns. TOP and UNIQUE come from a second grouping of the same readings by value.
+// Shape: the readings are grouped once by (bucket, name). Every aggregate that some request wants is one column, shared
+// by all requests and names that want the same; a request with a filter gets columns of its own under FILTER (its
+// condition on the winner). So a hundred plain requests cost at most sixteen columns. TOP and UNIQUE come from a second
+// grouping of the same readings by value.
 #pragma once
 #include <array>
 #include <vector>
