@@ -6,7 +6,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <iterator>
+#include <map>
 
 #include "core/hash.h"
 #include "core/text.h"
@@ -32,13 +33,11 @@ constexpr std::string_view kCreate[] = {
     R"(ALTER TABLE lake.events SET PARTITIONED BY
     (subject_bucket, year("timestamp"), month("timestamp"), day("timestamp")))",
     R"(ALTER TABLE lake.events SET SORTED BY (subject, "timestamp"))",
-    "CREATE TABLE lake.ingest_progress (partition VARCHAR, cursor VARCHAR)"};
-constexpr std::string_view kCreateEventsLatest[] = {
-    "CREATE TABLE lake.events_latest (subject VARCHAR, subject_bucket INTEGER, name VARCHAR, count BIGINT, first_seen "
-    "TIMESTAMPTZ, "
-    "last_seen TIMESTAMPTZ)",
+    "CREATE TABLE lake.ingest_progress (partition VARCHAR, cursor VARCHAR)",
+    "CREATE TABLE lake.events_latest (subject VARCHAR, subject_bucket INTEGER, name VARCHAR, count BIGINT, "
+    "first_seen TIMESTAMPTZ, last_seen TIMESTAMPTZ)",
     "ALTER TABLE lake.events_latest SET PARTITIONED BY (subject_bucket)"};
-
+constexpr std::string_view kTables[] = {"signals", "events", "ingest_progress", "events_latest", "signals_latest"};
 const char* postgresServer() { return std::getenv("DQ_TEST_POSTGRES_DSN"); }
 
 // The server's own client, since a database cannot be made inside the transaction that the engine's extension opens.
@@ -101,7 +100,7 @@ SignalRow fixRow(Micros timestamp, double lat, double lon, double hdop, double h
     return row;
 }
 
-std::unique_ptr<TestLake> TestLake::open(Mode mode, bool events_latest) {
+std::unique_ptr<TestLake> TestLake::open(Mode mode) {
     static std::atomic<int> sequence{0};
     std::unique_ptr<TestLake> test(new TestLake);
     std::string pattern = (std::filesystem::temp_directory_path() / "dq-query-XXXXXX").string();
@@ -120,7 +119,7 @@ std::unique_ptr<TestLake> TestLake::open(Mode mode, bool events_latest) {
     EXPECT_TRUE(lakes.ok()) << lakes.status();
     if (!lakes.ok()) std::exit(1);
     test->lakes_ = *std::move(lakes);
-    test->createTables(events_latest);
+    test->createTables();
     if (mode.inlining) {
         for (const char* table : {"signals", "events"}) {
             test->run(strCat("CALL lake.set_option('data_inlining_row_limit', 1000, table_name => '", table, "')"));
@@ -129,19 +128,30 @@ std::unique_ptr<TestLake> TestLake::open(Mode mode, bool events_latest) {
     return test;
 }
 
-// In one transaction, for speed.
-void TestLake::createTables(bool events_latest) {
-    auto lease = lakes_->writer().acquire();
-    ASSERT_TRUE(lease.ok()) << lease.status();
-    std::vector<std::string> statements = {"BEGIN TRANSACTION"};
-    for (std::string_view statement : kCreate) statements.emplace_back(statement);
+void TestLake::createTables() {
+    std::vector<std::string> statements(std::begin(kCreate), std::end(kCreate));
     statements.push_back(strCat("CREATE TABLE lake.signals_latest ", kLatestColumns));
     statements.emplace_back("ALTER TABLE lake.signals_latest SET PARTITIONED BY (subject_bucket)");
-    if (events_latest) {
-        for (std::string_view statement : kCreateEventsLatest) statements.emplace_back(statement);
+    runAll(statements);
+}
+
+void TestLake::clear() {
+    std::vector<std::string> statements;
+    for (std::string_view table : kTables) statements.push_back(strCat("DELETE FROM lake.", table));
+    runAll(statements);
+    metrics_ = std::make_unique<Metrics>();
+}
+
+// In one transaction, for speed.
+void TestLake::runAll(const std::vector<std::string>& statements) {
+    auto lease = lakes_->writer().acquire();
+    ASSERT_TRUE(lease.ok()) << lease.status();
+    ASSERT_TRUE((*lease)->execute("BEGIN TRANSACTION").ok());
+    for (const std::string& statement : statements) {
+        const auto outcome = (*lease)->execute(statement);
+        ASSERT_TRUE(outcome.ok()) << outcome.status() << "\n" << statement;
     }
-    statements.emplace_back("COMMIT");
-    for (const std::string& statement : statements) ASSERT_TRUE((*lease)->execute(statement).ok()) << statement;
+    ASSERT_TRUE((*lease)->execute("COMMIT").ok());
 }
 
 TestLake::~TestLake() {
@@ -226,6 +236,32 @@ void TestLake::setProgress(const std::string& key, const std::optional<std::stri
     if (cursor)
         run(strCat("INSERT INTO lake.ingest_progress VALUES (", engine::quoteLiteral(key), ", ",
                    engine::quoteLiteral(*cursor), ")"));
+}
+
+namespace {
+
+// Lakes between two tests, by name of their mode; dropped when the program ends.
+std::map<std::string, std::unique_ptr<TestLake>>& idleLakes() {
+    static std::map<std::string, std::unique_ptr<TestLake>> lakes;
+    return lakes;
+}
+class DropLakes : public testing::Environment {
+    void TearDown() override { idleLakes().clear(); }
+};
+[[maybe_unused]] const testing::Environment* const kDropLakes = testing::AddGlobalTestEnvironment(new DropLakes);
+
+}  // namespace
+
+void LakeTest::SetUp() {
+    if (const std::string reason = skipReason(GetParam()); !reason.empty()) GTEST_SKIP() << reason;
+    lake_ = std::move(idleLakes()[modeName(GetParam())]);
+    if (lake_ == nullptr) lake_ = TestLake::open(GetParam());
+}
+
+void LakeTest::TearDown() {
+    if (lake_ == nullptr || spoilt_ || HasFatalFailure()) return;
+    lake_->clear();
+    idleLakes()[modeName(GetParam())] = std::move(lake_);
 }
 
 std::vector<SignalBucket> LakeTest::signals(const SignalsQuestion& question) {

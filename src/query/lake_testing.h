@@ -67,14 +67,16 @@ struct EventRow {
 
 class TestLake {
   public:
-    // Never null; a failure is a failure of the running test.
-    static std::unique_ptr<TestLake> open(Mode mode, bool events_latest = true);
+    // Never null; a failure ends the program.
+    static std::unique_ptr<TestLake> open(Mode mode);
     ~TestLake();
 
     lake::Lake& lake() { return lakes_->reader(); }
-    Metrics& metrics() { return metrics_; }
+    Metrics& metrics() { return *metrics_; }
     const std::string& folder() const { return folder_; }
 
+    // Empties the tables and starts the metrics anew, for the next test.
+    void clear();
     void run(const std::string& sql);
     // First column of the first row, as text.
     std::string value(const std::string& sql);
@@ -87,19 +89,20 @@ class TestLake {
 
   private:
     TestLake() = default;
-    void createTables(bool events_latest);
+    void createTables();
+    void runAll(const std::vector<std::string>& statements);
     std::string folder_, database_;
-    Metrics metrics_;
+    std::unique_ptr<Metrics> metrics_ = std::make_unique<Metrics>();
     std::unique_ptr<lake::Lakes> lakes_;
 };
 
-// A fixture with a fresh lake and a reader over it.
+// A fixture with an empty lake and a reader over it. The lake of a mode serves one test after another, since making one
+// costs more than most tests; a test that breaks tables or files spoils it.
 class LakeTest : public testing::TestWithParam<Mode> {
   protected:
-    void SetUp() override {
-        if (const std::string reason = skipReason(GetParam()); !reason.empty()) GTEST_SKIP() << reason;
-        lake_ = TestLake::open(GetParam());
-    }
+    void SetUp() override;
+    void TearDown() override;
+    void spoil() { spoilt_ = true; }
     Reader makeReader(ReaderOptions options = {}) { return Reader(lake_->lake(), options, lake_->metrics()); }
     // One answer of a session of its own; a failure is a failure of the test.
     std::vector<SignalBucket> signals(const SignalsQuestion& question);
@@ -108,6 +111,9 @@ class LakeTest : public testing::TestWithParam<Mode> {
     std::vector<Event> events(const EventsQuestion& question);
     std::vector<EventSummary> summaries(const std::string& subject = kSubject);
     std::unique_ptr<TestLake> lake_;
+
+  private:
+    bool spoilt_ = false;
 };
 
 // The row of a name; a failure of the test and an empty row when there is none.

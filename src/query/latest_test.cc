@@ -236,6 +236,7 @@ TEST_P(Latest, RollupAcceptance64_AnotherWriterMovedTheCursor) {
 TEST_P(Latest, NoProgressTable) {
     lake_->add({numberRow("speed", kD1, 1)});
     lake_->recompute();
+    spoil();
     lake_->run("DROP TABLE lake.ingest_progress");
     EXPECT_EQ(latest(std::nullopt, daily()).size(), 1u);
 }

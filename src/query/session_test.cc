@@ -109,6 +109,7 @@ TEST_P(Sessions, ConnectionsComeBack) {
 }
 
 TEST_P(Sessions, AFailedReadEndsTheSession) {
+    spoil();
     lake_->run("DROP TABLE lake.signals");
     Reader reader = makeReader();
     auto session = reader.begin(Cancel::root());
@@ -120,6 +121,7 @@ TEST_P(Sessions, AFailedReadEndsTheSession) {
 
 TEST_P(Sessions, RowsThatMaintenanceTookAwayAreReadFromANewSnapshot) {
     lake_->add({numberRow("speed", at(0, 0), 1)});
+    spoil();
     for (const auto& entry : std::filesystem::recursive_directory_iterator(lake_->folder() + "/data")) {
         if (entry.path().extension() == ".parquet") std::filesystem::remove(entry.path());
     }
