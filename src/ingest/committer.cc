@@ -10,15 +10,16 @@ namespace dq::ingest {
 struct Ticket::State {
     Submission submission;
     std::uint64_t bytes = 0;
-    absl::Mutex mutex;
-    bool done ABSL_GUARDED_BY(mutex) = false;
-    bool left ABSL_GUARDED_BY(mutex) = false;
-    Outcome outcome ABSL_GUARDED_BY(mutex);
+    std::mutex mutex;  // guards what follows
+    std::condition_variable changed;
+    bool done = false, left = false;
+    Outcome outcome;
 
     void complete(Outcome result) {
-        absl::MutexLock lock(&mutex);
+        std::lock_guard lock(mutex);
         outcome = std::move(result);
         done = true;
+        changed.notify_all();
     }
 };
 
@@ -61,12 +62,12 @@ Ticket Ticket::ready(Outcome outcome) {
 Outcome Ticket::wait(const Cancel& cancel) {
     const std::shared_ptr<State> state = state_;
     const auto guard = cancel.onCancel([state] {
-        absl::MutexLock lock(&state->mutex);
+        std::lock_guard lock(state->mutex);
         state->left = true;
+        state->changed.notify_all();
     });
-    absl::MutexLock lock(&state->mutex);
-    state->mutex.Await(absl::Condition(
-        +[](State* s) ABSL_NO_THREAD_SAFETY_ANALYSIS { return s->done || s->left; }, state.get()));
+    std::unique_lock lock(state->mutex);
+    state->changed.wait(lock, [&] { return state->done || state->left; });
     if (state->done) return std::move(state->outcome);
     Outcome outcome;
     outcome.status = cancel.check();
@@ -89,18 +90,18 @@ StatusOr<Ticket> Committer::enqueue(Submission submission, std::int64_t wait_mic
     if (state->submission.rows.empty()) return Ticket::ready({});
 
     {
-        absl::MutexLock lock(&mutex_);
+        std::lock_guard lock(mutex_);
         if (stopping_ || hasRoom(state->bytes)) return admit(std::move(state));
     }
     const Cancel limited = wait_micros < 0 ? cancel.child() : cancel.withTimeout(wait_micros);
     bool left = false;
     const auto guard = limited.onCancel([this, &left] {
-        absl::MutexLock lock(&mutex_);
+        std::lock_guard lock(mutex_);
         left = true;
+        changed_.notify_all();
     });
-    absl::MutexLock lock(&mutex_);
-    const auto may_go_on = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return stopping_ || left || hasRoom(state->bytes); };
-    mutex_.Await(absl::Condition(&may_go_on));
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopping_ || left || hasRoom(state->bytes); });
     if (stopping_ || hasRoom(state->bytes)) return admit(std::move(state));
     DQ_RETURN_IF_ERROR(cancel.check());
     return absl::ResourceExhaustedError("too many events wait for the lake");
@@ -116,6 +117,7 @@ StatusOr<Ticket> Committer::admit(std::shared_ptr<Ticket::State> state) {
     resident_ += state->bytes;
     if (options_.metrics != nullptr) options_.metrics->buffered_bytes.Increment(static_cast<double>(state->bytes));
     queue_.push_back(state);
+    changed_.notify_all();
     return Ticket(std::move(state));
 }
 
@@ -129,21 +131,22 @@ Outcome Committer::submit(Submission submission, std::int64_t wait_micros, const
 
 void Committer::stop(std::int64_t drain_micros) {
     {
-        absl::MutexLock lock(&mutex_);
+        std::unique_lock lock(mutex_);
         stopping_ = true;
-        mutex_.AwaitWithTimeout(absl::Condition(&finished_), absl::Microseconds(drain_micros));
+        changed_.notify_all();
+        changed_.wait_for(lock, std::chrono::microseconds(drain_micros), [this] { return finished_; });
     }
     cancel_.cancel();
-    if (thread_.joinable()) thread_.join();
+    std::call_once(joined_, [this] { thread_.join(); });
 }
 
 std::uint64_t Committer::residentBytes() const {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard lock(mutex_);
     return resident_;
 }
 
 std::int64_t Committer::failingForMicros() const {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard lock(mutex_);
     return failing_since_ ? std::max<std::int64_t>(options_.clock->steadyMicros() - *failing_since_, 1) : 0;
 }
 
@@ -151,11 +154,11 @@ void Committer::run() {
     while (true) {
         Group group;
         {
-            absl::MutexLock lock(&mutex_);
-            const auto has_work = [this]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return stopping_ || !queue_.empty(); };
-            mutex_.Await(absl::Condition(&has_work));
+            std::unique_lock lock(mutex_);
+            changed_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
             if (queue_.empty()) {
                 finished_ = true;
+                changed_.notify_all();
                 return;
             }
             group = takeGroup();
@@ -223,7 +226,7 @@ void Committer::commitGroup(Group& group) {
 }
 
 void Committer::noteResult(const BundleResult& result) {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard lock(mutex_);
     if (result.commits > 0) {
         failing_since_.reset();
     } else if (!failing_since_) {
@@ -232,8 +235,9 @@ void Committer::noteResult(const BundleResult& result) {
 }
 
 void Committer::release(const Group& group) {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard lock(mutex_);
     for (const auto& state : group) resident_ -= state->bytes;
+    changed_.notify_all();
     if (options_.metrics != nullptr) options_.metrics->inflight_bytes.Set(0);
 }
 

@@ -11,10 +11,10 @@
 // stop() takes no more, commits what waits within its budget, then cancels and fails the rest. Threads: any. No
 // exception of the append function escapes.
 #pragma once
-#include <absl/synchronization/mutex.h>
-
+#include <condition_variable>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include "core/clock.h"
@@ -77,11 +77,12 @@ class Committer {
     std::int64_t failingForMicros() const;
 
   private:
-    bool hasRoom(std::uint64_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-    absl::StatusOr<Ticket> admit(std::shared_ptr<Ticket::State> state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
     using Group = std::vector<std::shared_ptr<Ticket::State>>;
+    // These three want mutex_ held.
+    bool hasRoom(std::uint64_t bytes) const;
+    absl::StatusOr<Ticket> admit(std::shared_ptr<Ticket::State> state);
+    Group takeGroup();
     void run();
-    Group takeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
     void commitGroup(Group& group);
     void release(const Group& group);
     void noteResult(const BundleResult& result);
@@ -89,12 +90,14 @@ class Committer {
     const Append append_;
     const Options options_;
     const Cancel cancel_ = Cancel::root();
-    mutable absl::Mutex mutex_;
-    std::deque<std::shared_ptr<Ticket::State>> queue_ ABSL_GUARDED_BY(mutex_);
-    std::uint64_t resident_ ABSL_GUARDED_BY(mutex_) = 0;
-    bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-    bool finished_ ABSL_GUARDED_BY(mutex_) = false;
-    std::optional<std::int64_t> failing_since_ ABSL_GUARDED_BY(mutex_);
+    std::once_flag joined_;
+    mutable std::mutex mutex_;  // guards what follows
+    std::condition_variable changed_;
+    std::deque<std::shared_ptr<Ticket::State>> queue_;
+    std::uint64_t resident_ = 0;
+    bool stopping_ = false;
+    bool finished_ = false;
+    std::optional<std::int64_t> failing_since_;
     std::thread thread_;
 };
 

@@ -3,7 +3,9 @@
 #include <absl/synchronization/notification.h>
 #include <gtest/gtest.h>
 
+#include <condition_variable>
 #include <map>
+#include <mutex>
 
 #include "core/status.h"
 #include "core/text.h"
@@ -28,10 +30,14 @@ class GatedLake {
   public:
     Append append() {
         return [this](std::span<const Row> rows, const Cancel& cancel) -> StatusOr<std::int64_t> {
-            absl::MutexLock lock(&mutex_);
+            const auto guard = cancel.onCancel([this] {
+                std::lock_guard inner(mutex_);
+                changed_.notify_all();
+            });
+            std::unique_lock lock(mutex_);
             ++calls_;
-            const auto may_go = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return open_ || cancel.cancelled(); };
-            while (!may_go()) mutex_.AwaitWithTimeout(absl::Condition(&may_go), absl::Milliseconds(50));
+            changed_.notify_all();
+            changed_.wait(lock, [&] { return open_ || cancel.cancelled(); });
             if (!open_) return absl::CancelledError("cancelled");
             if (failures_ > 0) {
                 --failures_;
@@ -42,34 +48,35 @@ class GatedLake {
         };
     }
     void open() {
-        absl::MutexLock lock(&mutex_);
+        std::lock_guard lock(mutex_);
         open_ = true;
+        changed_.notify_all();
     }
     void close() {
-        absl::MutexLock lock(&mutex_);
+        std::lock_guard lock(mutex_);
         open_ = false;
     }
     void failNext(int count, Status failure) {
-        absl::MutexLock lock(&mutex_);
+        std::lock_guard lock(mutex_);
         failures_ = count;
         failure_ = std::move(failure);
     }
     void awaitCalls(int calls) {
-        absl::MutexLock lock(&mutex_);
-        const auto reached = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return calls_ >= calls; };
-        mutex_.Await(absl::Condition(&reached));
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return calls_ >= calls; });
     }
     int calls() {
-        absl::MutexLock lock(&mutex_);
+        std::lock_guard lock(mutex_);
         return calls_;
     }
     std::map<std::string, int> stored() {
-        absl::MutexLock lock(&mutex_);
+        std::lock_guard lock(mutex_);
         return stored_;
     }
 
   private:
-    absl::Mutex mutex_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
     bool open_ = true;
     int calls_ = 0, failures_ = 0;
     Status failure_;

@@ -1,6 +1,5 @@
 #include "ingest/event_json.h"
 
-#include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
 #include "core/text.h"
@@ -8,11 +7,18 @@
 namespace dq::ingest {
 namespace {
 
+// The output stream that RapidJSON's Writer wants, over a string.
+struct StringOutput {
+    using Ch = char;
+    std::string& out;
+    void Put(char byte) { out.push_back(byte); }
+    void Flush() {}
+};
+
 void addString(std::string& out, std::string_view text) {
-    rapidjson::StringBuffer buffer;
-    rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
+    StringOutput output{out};
+    rapidjson::Writer<StringOutput> writer(output);
     writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
-    out.append(buffer.GetString(), buffer.GetSize());
 }
 
 void addMember(std::string& out, std::string_view name, std::string_view value) {

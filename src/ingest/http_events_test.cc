@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <mutex>
+
 #include "core/status.h"
 #include "core/text.h"
 #include "ingest/ingest_testing.h"
@@ -20,7 +22,7 @@ class HttpEvents : public ::testing::Test {
           validator_({}),
           committer_(
               [this](std::span<const Row> rows, const Cancel&) -> StatusOr<std::int64_t> {
-                  absl::MutexLock lock(&mutex_);
+                  std::lock_guard lock(mutex_);
                   if (!failure_.ok()) return failure_;
                   for (const Row& row : rows) {
                       if (row.id == "poison") return absl::InvalidArgumentError("refused");
@@ -37,14 +39,14 @@ class HttpEvents : public ::testing::Test {
         return EventsEndpoint(options_, validator_, committer_, &metrics_).handle(request, Cancel::root());
     }
     void fail(Status failure) {
-        absl::MutexLock lock(&mutex_);
+        std::lock_guard lock(mutex_);
         failure_ = std::move(failure);
     }
 
     Metrics registry_;
     IngestMetrics metrics_;
     EventsEndpoint::Options options_;
-    absl::Mutex mutex_;
+    std::mutex mutex_;
     Status failure_;
     std::vector<std::string> ids_;
     std::int64_t snapshot_ = 0;

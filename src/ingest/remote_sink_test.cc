@@ -1,5 +1,11 @@
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
 
 #include "core/status.h"
 #include "core/text.h"
@@ -123,6 +129,71 @@ TEST_F(RemoteSink, CancelledRunSendsNothing) {
     cancel.cancel();
     EXPECT_TRUE(absl::IsCancelled(send(rows(2), {}, cancel).status));
     EXPECT_TRUE(sent_.empty());
+}
+
+// Answers one request with the given text and keeps what was asked.
+class OneAnswerServer {
+  public:
+    explicit OneAnswerServer(std::string answer) : answer_(std::move(answer)) {
+        listener_ = ::socket(AF_INET, SOCK_STREAM, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+        EXPECT_EQ(::listen(listener_, 1), 0);
+        socklen_t length = sizeof(address);
+        EXPECT_EQ(::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length), 0);
+        port_ = ntohs(address.sin_port);
+        thread_ = std::thread([this] { serve(); });
+    }
+    ~OneAnswerServer() {
+        if (thread_.joinable()) thread_.join();
+        ::close(listener_);
+    }
+    std::string url() const { return strCat("http://127.0.0.1:", port_, "/v1/events"); }
+    const std::string& request() {
+        thread_.join();
+        return request_;
+    }
+
+  private:
+    void serve() {
+        const int peer = ::accept(listener_, nullptr, nullptr);
+        char buffer[4096];
+        while (!request_.ends_with("{\"a\":1}\n")) {
+            const ssize_t count = ::read(peer, buffer, sizeof(buffer));
+            if (count <= 0) break;
+            request_.append(buffer, static_cast<std::size_t>(count));
+        }
+        EXPECT_EQ(::write(peer, answer_.data(), answer_.size()), static_cast<ssize_t>(answer_.size()));
+        ::close(peer);
+    }
+    std::string answer_, request_;
+    int listener_ = -1;
+    std::uint16_t port_ = 0;
+    std::thread thread_;
+};
+
+TEST(CurlPost, SendsTheBatchAndReadsStatusBodyAndRetryAfter) {
+    OneAnswerServer server("HTTP/1.1 503 Busy\r\nretry-AFTER: 17\r\nContent-Length: 4\r\n\r\nbusy");
+    const auto reply = curlPost()({server.url(), "application/x-ndjson", "t0ken", "{\"a\":1}\n"}, Cancel::root());
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    EXPECT_EQ(reply->status, 503);
+    EXPECT_EQ(reply->retry_after_seconds, 17);
+    EXPECT_EQ(reply->body, "busy");
+    const std::string& request = server.request();
+    EXPECT_THAT(request, ::testing::StartsWith("POST /v1/events HTTP/1.1\r\n"));
+    EXPECT_THAT(request, ::testing::HasSubstr("\r\nContent-Type: application/x-ndjson\r\n"));
+    EXPECT_THAT(request, ::testing::HasSubstr("\r\nAuthorization: Bearer t0ken\r\n"));
+    EXPECT_THAT(request, ::testing::HasSubstr("\r\nContent-Length: 8\r\n"));
+}
+
+TEST(CurlPost, RedirectIsAnAnswerAndABrokenOneIsNot) {
+    OneAnswerServer moved("HTTP/1.1 302 Moved\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n");
+    EXPECT_EQ(curlPost()({moved.url(), "application/x-ndjson", "", "{\"a\":1}\n"}, Cancel::root())->status, 302);
+    OneAnswerServer broken("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort");
+    EXPECT_TRUE(absl::IsUnavailable(
+        curlPost()({broken.url(), "application/x-ndjson", "", "{\"a\":1}\n"}, Cancel::root()).status()));
 }
 
 TEST(CurlPost, UnreachableServerAndWrongScheme) {

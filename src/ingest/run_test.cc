@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
@@ -21,7 +23,8 @@ using testing::TempFolder;
 
 // A lake in memory behind the sink that the command uses.
 struct MemoryLake {
-    absl::Mutex mutex;
+    std::mutex mutex;
+    std::condition_variable changed;
     std::map<std::string, int> stored;
     std::vector<std::size_t> bundles;
     std::set<std::string> refused;
@@ -33,19 +36,20 @@ struct MemoryLake {
     std::int64_t snapshot = 0;
 
     StatusOr<std::int64_t> append(std::span<const Row> rows) {
-        absl::MutexLock lock(&mutex);
+        std::lock_guard lock(mutex);
         const bool fails = ++appends >= fail_from && appends < fail_until;
         if (fails && !landed_all_the_same) return failure;
         for (const Row& row : rows) {
             if (refused.contains(row.id)) return refusal;
         }
         for (const Row& row : rows) ++stored[row.id];
+        changed.notify_all();
         if (fails) return failure;
         bundles.push_back(rows.size());
         return ++snapshot;
     }
     std::vector<bool> existing(std::span<const Row> rows) {
-        absl::MutexLock lock(&mutex);
+        std::lock_guard lock(mutex);
         std::vector<bool> out;
         for (const Row& row : rows) out.push_back(stored.contains(row.id));
         return out;
@@ -244,9 +248,9 @@ TEST_F(Run, StandardInputIsCommittedByAgeAndAtItsEnd) {
     const std::string first = statusEvent("a") + "\n", second = statusEvent("b");
     ASSERT_EQ(::write(ends[1], first.data(), first.size()), static_cast<ssize_t>(first.size()));
     {
-        absl::MutexLock lock(&lake_.mutex);
-        const auto committed = [&]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return lake_.stored.size() == 1; };
-        lake_.mutex.Await(absl::Condition(&committed));  // while the sender still holds the pipe open
+        std::unique_lock lock(lake_.mutex);
+        lake_.changed.wait(lock,
+                           [&] { return lake_.stored.size() == 1; });  // while the sender still holds the pipe open
     }
     ASSERT_EQ(::write(ends[1], second.data(), second.size()), static_cast<ssize_t>(second.size()));
     ::close(ends[1]);

@@ -178,7 +178,7 @@ void Validator::noteFuture(const cloudevent::Event& event, Micros now) {
     if (event.time.micros <= now + options_.allowable_skew_micros) return;
     bool warn = false;
     {
-        absl::MutexLock lock(&mutex_);
+        std::lock_guard lock(mutex_);
         ++future_events_;
         if (warned_.size() >= kMaxWarnedProducers) warned_.clear();
         const auto [entry, first] = warned_.try_emplace(event.producer, now);
@@ -193,12 +193,12 @@ void Validator::noteFuture(const cloudevent::Event& event, Micros now) {
 }
 
 std::uint64_t Validator::futureEvents() const {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard lock(mutex_);
     return future_events_;
 }
 
 std::uint64_t Validator::futureWarnings() const {
-    absl::MutexLock lock(&mutex_);
+    std::lock_guard lock(mutex_);
     return future_warnings_;
 }
 

@@ -10,10 +10,10 @@
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/status/statusor.h>
-#include <absl/synchronization/mutex.h>
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,10 +70,10 @@ class Validator {
     void addRow(const cloudevent::Event& event, std::optional<std::string> voids_id, Verdict& verdict) const;
 
     ValidationOptions options_;
-    mutable absl::Mutex mutex_;
-    absl::flat_hash_map<std::string, Micros> warned_ ABSL_GUARDED_BY(mutex_);
-    std::uint64_t future_events_ ABSL_GUARDED_BY(mutex_) = 0;
-    std::uint64_t future_warnings_ ABSL_GUARDED_BY(mutex_) = 0;
+    mutable std::mutex mutex_;  // guards what follows
+    absl::flat_hash_map<std::string, Micros> warned_;
+    std::uint64_t future_events_ = 0;
+    std::uint64_t future_warnings_ = 0;
 };
 
 // Non-empty and of [a-zA-Z0-9-_/,. :] only.
