@@ -61,7 +61,8 @@ struct GlobalLimiter::Impl {
             self.changed.notify_one();
         });
         std::unique_lock lock(mutex);
-        self.changed.wait_for(lock, std::chrono::microseconds(wait_micros), [&] { return self.granted || self.cancelled; });
+        self.changed.wait_for(lock, std::chrono::microseconds(wait_micros),
+                              [&] { return self.granted || self.cancelled; });
         if (!self.granted) {
             waiters.remove(&self);
             return false;

@@ -76,8 +76,7 @@ TEST(GlobalLimiter, ACrashingHolderFreesItsPlace) {
         const auto slot = limiter.enter(Cancel::root());
         ASSERT_TRUE(slot);
         throw std::runtime_error("crash");
-    } catch (const std::runtime_error&) {
-    }
+    } catch (const std::runtime_error&) {}
     EXPECT_TRUE(limiter.enter(Cancel::root()));
 }
 
@@ -95,8 +94,7 @@ TEST(GlobalLimiter, NeverMoreThanTheLimitAndNoPlaceIsLost) {
                 if (!slot) continue;
                 ++entered;
                 const int now = ++inside;
-                for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
-                }
+                for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {}
                 std::this_thread::yield();
                 --inside;
             }
@@ -153,8 +151,7 @@ TEST(SubjectLimiter, Acceptance08_ACrashingHandlerFreesItsSlot) {
         const auto slot = limiter.enter("a");
         ASSERT_TRUE(slot);
         throw std::runtime_error("crash");
-    } catch (const std::runtime_error&) {
-    }
+    } catch (const std::runtime_error&) {}
     EXPECT_EQ(limiter.keys(), 0U);
     EXPECT_TRUE(limiter.enter("a"));
 }

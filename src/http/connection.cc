@@ -23,8 +23,8 @@ constexpr std::size_t kReadPiece = 16 * 1024;
 constexpr std::size_t kReadAhead = 64 * 1024;
 // What a connection may hold while the server is over its memory bound.
 constexpr std::size_t kSmall = 64 * 1024;
-// After the last answer what still comes is thrown away for so long: closing with bytes unread would reset the connection and
-// could take the answer away from the client.
+// After the last answer what still comes is thrown away for so long: closing with bytes unread would reset the
+// connection and could take the answer away from the client.
 constexpr std::int64_t kLingerMicros = 3'000'000;
 constexpr std::string_view kContinueText = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -154,9 +154,13 @@ bool Connection::parse() {
     buffer_.consume(parser_->feed(buffer_.view()));
     if (const int status = parser_->error(); status != 0) {
         switch (status) {
-            case 413: refuse(413, absl::StrCat("request body is larger than ", host_.options.max_body_bytes, " bytes")); break;
+            case 413:
+                refuse(413, absl::StrCat("request body is larger than ", host_.options.max_body_bytes, " bytes"));
+                break;
             case 417: refuse(417, "only 100-continue can be expected"); break;
-            case 431: refuse(431, absl::StrCat("request header is larger than ", host_.options.max_header_bytes, " bytes")); break;
+            case 431:
+                refuse(431, absl::StrCat("request header is larger than ", host_.options.max_header_bytes, " bytes"));
+                break;
             case 501: refuse(501, "only the transfer coding chunked is known"); break;
             default: refuse(400, "malformed HTTP request");
         }
@@ -177,7 +181,7 @@ bool Connection::parse() {
             return false;
         }
         enter(State::kBody);
-        return buffer_.size() > 0;
+        if (buffer_.size() > 0) return true;
     }
     needMore();
     return false;
@@ -194,9 +198,9 @@ void Connection::read() {
     if (ahead && buffer_.size() >= kReadAhead) return;
     reading_ = true;
     char* const into = buffer_.prepare(kReadPiece);
-    socket_.async_read_some(net::buffer(into, kReadPiece), [self = shared_from_this()](error_code ec, std::size_t bytes) {
-        self->onRead(static_cast<bool>(ec), bytes);
-    });
+    socket_.async_read_some(
+        net::buffer(into, kReadPiece),
+        [self = shared_from_this()](error_code ec, std::size_t bytes) { self->onRead(static_cast<bool>(ec), bytes); });
 }
 
 void Connection::onRead(bool failed, std::size_t bytes) {
@@ -266,6 +270,7 @@ void Connection::finished() {
 }
 
 void Connection::refuse(int status, std::string_view text) {
+    refused_ = true;
     response_ = Response::error(status, text);
     if (status == 503) response_.headers.emplace_back("Retry-After", "1");
     respond(false);
@@ -273,10 +278,11 @@ void Connection::refuse(int status, std::string_view text) {
 
 void Connection::respond(bool may_keep) {
     const bool stream_over = end_of_stream_ && buffer_.size() == 0;
-    keep_ = may_keep && parser_->keepAlive() && !stream_over && !host_.draining && !host_.full() && !asksToClose(response_);
-    const ConnectionHeader header = !keep_                ? ConnectionHeader::kClose
+    keep_ =
+        may_keep && parser_->keepAlive() && !stream_over && !host_.draining && !host_.full() && !asksToClose(response_);
+    const ConnectionHeader header = !keep_              ? ConnectionHeader::kClose
                                     : parser_->http10() ? ConnectionHeader::kKeepAlive
-                                                          : ConnectionHeader::kNone;
+                                                        : ConnectionHeader::kNone;
     head_ = responseHead(response_, header);
     if (parser_->request().method == "HEAD" || forbidsBody(response_.status)) response_.body.clear();
     parser_.reset();
@@ -288,7 +294,8 @@ void Connection::respond(bool may_keep) {
 
 void Connection::write() {
     const std::size_t of_head = std::min(sent_, head_.size());
-    const std::array<net::const_buffer, 2> rest{net::buffer(head_) + of_head, net::buffer(response_.body) + (sent_ - of_head)};
+    const std::array<net::const_buffer, 2> rest{net::buffer(head_) + of_head,
+                                                net::buffer(response_.body) + (sent_ - of_head)};
     socket_.async_write_some(rest, [self = shared_from_this()](error_code ec, std::size_t bytes) {
         if (self->state_ == State::kClosed) return;
         if (ec) return self->close();

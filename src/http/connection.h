@@ -1,8 +1,9 @@
 // One client connection: reads a request, has a worker answer it, writes the answer, again until one side is done.
 //
-// All of it runs on the io thread except the handler, which runs on a worker while the io thread watches the socket: bytes that
-// come meanwhile are kept (pipelining, one request at a time), the end of the stream cancels the request. Requests are answered
-// in order. Deadlines are checked by tick(), so a request costs no timer. Threads: io thread only.
+// All of it runs on the io thread except the handler, which runs on a worker while the io thread watches the
+// socket: bytes that come meanwhile are kept (pipelining, one request at a time), the end of the stream cancels the
+// request. Requests are answered in order. Deadlines are checked by tick(), so a request costs no timer. Threads:
+// io thread only.
 #pragma once
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -30,19 +31,20 @@ struct ConnectionHost {
     bool draining = false;
 
     virtual ~ConnectionHost() = default;
-    virtual bool full() const = 0;                    // no place for another connection: answers close theirs
-    virtual void quiet(Connection& connection) = 0;   // went idle, lingers or is closed
+    virtual bool full() const = 0;                   // no place for another connection: answers close theirs
+    virtual void quiet(Connection& connection) = 0;  // went idle, lingers or is closed
 };
 
 class Connection : public std::enable_shared_from_this<Connection> {
   public:
     Connection(boost::asio::ip::tcp::socket socket, ConnectionHost& host);
     void start();
-    void tick(std::int64_t now);   // acts on a deadline that has passed
-    void drain();                  // closes an idle connection; any other closes after its answer
-    void close();                  // at once; cancels a running request
-    // Idle after an answer. One that has just come and not spoken yet is not: its request is on the way.
-    bool evictable() const { return state_ == State::kIdle && !first_; }
+    void tick(std::int64_t now);  // acts on a deadline that has passed
+    void drain();                 // closes an idle connection; any other closes after its answer
+    void close();                 // at once; cancels a running request
+    // Idle after an answer, or waiting for the client to close. Not one that has just come: its request is on the
+    // way; nor one that was refused while it sent: it would lose the answer.
+    bool evictable() const { return (state_ == State::kIdle && !first_) || (state_ == State::kLingering && !refused_); }
     bool busy() const { return state_ > State::kIdle && state_ < State::kLingering; }
     bool closed() const { return state_ == State::kClosed; }
     std::int64_t deadline() const { return deadline_; }
@@ -53,13 +55,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
     void advance();
     bool skipBlankLines();
     bool beginRequest();
-    bool parse();                  // true when advance() should look again
+    bool parse();  // true when advance() should look again
     void needMore();
     void read();
     void onRead(bool failed, std::size_t bytes);
     void sendContinue();
     void dispatch();
-    void runHandler();             // on a worker
+    void runHandler();  // on a worker
     void finished();
     void refuse(int status, std::string_view text);
     void respond(bool may_keep);
@@ -74,10 +76,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
     boost::asio::ip::tcp::socket socket_;
     ConnectionHost& host_;
     State state_ = State::kIdle;
-    bool reading_ = false;         // one read is under way
+    bool reading_ = false;  // one read is under way
     bool end_of_stream_ = false;
-    bool keep_ = false;            // stays open after the answer being written
-    bool first_ = true;
+    bool keep_ = false;  // stays open after the answer being written
+    bool first_ = true;  // no request yet
+    bool refused_ = false;
     std::int64_t deadline_ = 0, request_start_ = 0;
     std::size_t accounted_ = 0;
     std::size_t sent_ = 0;

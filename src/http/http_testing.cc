@@ -20,7 +20,9 @@ constexpr int kPatienceMillis = 20'000;
 
 RawClient::RawClient() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
 
-RawClient::RawClient(std::uint16_t port, const char* address) { DQ_CHECK(connect(port, address), "test client cannot connect"); }
+RawClient::RawClient(std::uint16_t port, const char* address) {
+    DQ_CHECK(connect(port, address), "test client cannot connect");
+}
 
 RawClient::RawClient(RawClient&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)), pending_(std::move(other.pending_)) {}
@@ -78,7 +80,8 @@ std::optional<RawResponse> RawClient::read(bool head) {
     while (line < end) {
         const std::size_t stop = pending_.find("\r\n", line);
         const std::size_t colon = pending_.find(": ", line);
-        response.headers[absl::AsciiStrToLower(pending_.substr(line, colon - line))] = pending_.substr(colon + 2, stop - colon - 2);
+        response.headers[absl::AsciiStrToLower(pending_.substr(line, colon - line))] =
+            pending_.substr(colon + 2, stop - colon - 2);
         line = stop + 2;
     }
     pending_.erase(0, end + 4);

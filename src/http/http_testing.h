@@ -1,4 +1,5 @@
-// A client for tests that says exactly what it is told to and reads answers from the socket. Every wait ends after 20 s.
+// A client for tests that says exactly what it is told to and reads answers from the socket. Every wait ends after
+// 20 s.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -24,12 +25,13 @@ class RawClient {
     RawClient(const RawClient&) = delete;
 
     bool connect(std::uint16_t port, const char* address = "127.0.0.1");
-    bool send(std::string_view bytes);          // false when the peer has gone
+    bool send(std::string_view bytes);                   // false when the peer has gone
     std::optional<RawResponse> read(bool head = false);  // nullopt: closed before a whole answer; head: no body follows
-    bool closedByPeer();                        // waits for the end of the stream (or a reset)
-    bool anythingToRead(int millis);            // an answer or the end of the stream came within that time
+    RawResponse answer() { return read().value_or(RawResponse{}); }  // status 0 when closed
+    bool closedByPeer();                                             // waits for the end of the stream (or a reset)
+    bool anythingToRead(int millis);  // an answer or the end of the stream came within that time
     void shutdownWrite();
-    void reset();                               // closes with a reset
+    void reset();  // closes with a reset
     void close();
     int descriptor() const { return fd_; }
 

@@ -15,7 +15,8 @@ namespace {
 bool isToken(std::string_view name) {
     if (name.empty()) return false;
     return std::all_of(name.begin(), name.end(), [](unsigned char c) {
-        return absl::ascii_isalnum(c) || std::string_view("!#$%&'*+-.^_`|~").find(static_cast<char>(c)) != std::string_view::npos;
+        return absl::ascii_isalnum(c) ||
+               std::string_view("!#$%&'*+-.^_`|~").find(static_cast<char>(c)) != std::string_view::npos;
     });
 }
 
@@ -25,7 +26,8 @@ void appendValue(std::string& out, std::string_view value) {
 }
 
 absl::string_view reason(int status) {
-    const auto text = boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(static_cast<unsigned>(status)));
+    const auto text =
+        boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(static_cast<unsigned>(status)));
     return {text.data(), text.size()};
 }
 
@@ -39,7 +41,8 @@ std::string_view Request::header(std::string_view name) const {
 }
 
 bool Request::has(std::string_view name) const {
-    return std::any_of(headers.begin(), headers.end(), [&](const auto& h) { return absl::EqualsIgnoreCase(h.first, abslView(name)); });
+    return std::any_of(headers.begin(), headers.end(),
+                       [&](const auto& h) { return absl::EqualsIgnoreCase(h.first, abslView(name)); });
 }
 
 Response Response::text(int status, std::string body) {

@@ -1,4 +1,5 @@
-// The redirect of unclean paths (server.md §3): `//`, `.` and `..` parts → 307 to the cleaned path, Location without host.
+// The redirect of unclean paths (server.md §3): `//`, `.` and `..` parts → 307 to the cleaned path, Location
+// without host.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,10 +9,12 @@
 
 namespace dq::http {
 
-// The path without empty, `.` and `..` parts, always beginning with one slash; a slash at the end stays. `%2e` counts as a dot.
+// The path without empty, `.` and `..` parts, always beginning with one slash; a slash at the end stays. `%2e`
+// counts as a dot.
 std::string cleanPath(std::string_view path);
 
-// The redirect a request is answered with, or nullopt when its path is clean. The query is kept. CONNECT and `*` never redirect.
+// The redirect a request is answered with, or nullopt when its path is clean. The query is kept. CONNECT and `*`
+// never redirect.
 std::optional<Response> redirectToCleanPath(const Request& request);
 
 }  // namespace dq::http

@@ -15,11 +15,29 @@ Request asking(std::string method, std::string path, std::string query = "") {
 
 TEST(CleanPath, Table) {
     const std::pair<const char*, const char*> cases[] = {
-        {"/", "/"},           {"", "/"},          {"//", "/"},           {"/query", "/query"},    {"//query", "/query"},
-        {"/query/", "/query/"}, {"/a//b", "/a/b"},  {"/a/./b", "/a/b"},    {"/a/../query", "/query"}, {"/a/..", "/"},
-        {"/../..", "/"},      {"/../x", "/x"},    {"/a/.", "/a"},        {"/a/./", "/a/"},        {"/a/b/../", "/a/"},
-        {"/...", "/..."},     {"/.a/..b", "/.a/..b"}, {"/%2e%2E/x", "/x"}, {"/a/.%2e/x", "/x"},     {"/a%2Fb", "/a%2Fb"},
-        {"/%2", "/%2"},       {"query", "/query"}, {"///a///", "/a/"},
+        {"/", "/"},
+        {"", "/"},
+        {"//", "/"},
+        {"/query", "/query"},
+        {"//query", "/query"},
+        {"/query/", "/query/"},
+        {"/a//b", "/a/b"},
+        {"/a/./b", "/a/b"},
+        {"/a/../query", "/query"},
+        {"/a/..", "/"},
+        {"/../..", "/"},
+        {"/../x", "/x"},
+        {"/a/.", "/a"},
+        {"/a/./", "/a/"},
+        {"/a/b/../", "/a/"},
+        {"/...", "/..."},
+        {"/.a/..b", "/.a/..b"},
+        {"/%2e%2E/x", "/x"},
+        {"/a/.%2e/x", "/x"},
+        {"/a%2Fb", "/a%2Fb"},
+        {"/%2", "/%2"},
+        {"query", "/query"},
+        {"///a///", "/a/"},
     };
     for (const auto& [path, clean] : cases) EXPECT_EQ(cleanPath(path), clean) << path;
 }
@@ -36,7 +54,8 @@ TEST(Redirect, RecordedExchanges) {
         ASSERT_TRUE(response) << path;
         EXPECT_EQ(response->status, 307);
         EXPECT_EQ(response->headers[0], (std::pair<std::string, std::string>("Location", "/query")));
-        EXPECT_EQ(response->headers[1], (std::pair<std::string, std::string>("Content-Type", "text/html; charset=utf-8")));
+        EXPECT_EQ(response->headers[1],
+                  (std::pair<std::string, std::string>("Content-Type", "text/html; charset=utf-8")));
         EXPECT_EQ(response->body, "<a href=\"/query\">Temporary Redirect</a>.\n\n");
     }
 }

@@ -16,7 +16,8 @@ using BeastView = boost::beast::string_view;
 
 // A body is promised before it is sent: memory is given for what has come, not for what was announced.
 constexpr std::uint64_t kBodyReserve = 64 * 1024;
-// A chunked body ends with "0\r\n\r\n", so at least this much is still to come; the parser asserts it when it resumes there.
+// A chunked body ends with "0\r\n\r\n", so at least this much is still to come; the parser asserts it when it
+// resumes there.
 constexpr std::size_t kShortestChunkEnd = 5;
 
 std::string_view view(BeastView text) { return {text.data(), text.size()}; }

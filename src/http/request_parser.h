@@ -1,11 +1,12 @@
-// One HTTP/1.1 request out of a stream of bytes, straight into a Request (headers of any length, unknown methods kept).
+// One HTTP/1.1 request out of a stream of bytes, straight into a Request (headers of any length, unknown methods
+// kept).
 //
 //   RequestParser parser(max_header_bytes, max_body_bytes);
 //   used = parser.feed(bytes);        // stops at the end of the header once, then at the end of the request
 //   if (parser.error() != 0) ...      // the HTTP status that refuses the request; the connection cannot go on
 //
-// Stricter than the parser underneath where two readers of one stream could disagree: a transfer coding other than `chunked`,
-// a missing or second Host are refused. Trailers are checked and dropped. Threads: one.
+// Stricter than the parser underneath where two readers of one stream could disagree: a transfer coding other than
+// `chunked`, a missing or second Host are refused. Trailers are checked and dropped. Threads: one.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -24,8 +25,8 @@ class RequestParser {
     // Returns how many bytes of the front were used; the rest must be offered again, with more behind it.
     std::size_t feed(std::string_view input);
     Stage stage() const;
-    int error() const;                 // 0, 400, 413, 417, 431 or 501
-    bool keepAlive() const;            // what the client asks for; valid after the header
+    int error() const;       // 0, 400, 413, 417, 431 or 501
+    bool keepAlive() const;  // what the client asks for; valid after the header
     bool http10() const;
     bool expectsContinue() const;
     Request& request();

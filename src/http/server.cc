@@ -78,7 +78,8 @@ struct Server::Impl final : ConnectionHost {
 absl::Status Server::Impl::listen() {
     error_code ec;
     const net::ip::address address = net::ip::make_address(options.address, ec);
-    if (ec) return absl::InvalidArgumentError(absl::StrCat("listen address ", options.address, " is not an IP address"));
+    if (ec)
+        return absl::InvalidArgumentError(absl::StrCat("listen address ", options.address, " is not an IP address"));
     const tcp::endpoint endpoint(address, options.port);
     acceptor.open(endpoint.protocol(), ec);
     if (!ec) acceptor.set_option(net::socket_base::reuse_address(true), ec);
@@ -88,7 +89,8 @@ absl::Status Server::Impl::listen() {
     if (!ec) return absl::OkStatus();
     error_code ignored;
     acceptor.close(ignored);
-    return absl::UnavailableError(absl::StrCat("cannot listen on ", options.address, " port ", options.port, ": ", ec.message()));
+    return absl::UnavailableError(
+        absl::StrCat("cannot listen on ", options.address, " port ", options.port, ": ", ec.message()));
 }
 
 void Server::Impl::run() {
@@ -132,7 +134,7 @@ void Server::Impl::accepted(error_code ec, tcp::socket socket) {
     });
 }
 
-// Makes room by closing the connection that has been idle longest.
+// Makes room: a connection that waits for its end anyway, else the one that has been idle longest.
 bool Server::Impl::evictIdle() {
     std::shared_ptr<Connection> oldest;
     for (const auto& [key, connection] : connections) {
@@ -234,7 +236,8 @@ bool Server::stop(std::int64_t drain_micros) {
     net::post(s.io, [&s] { s.beginDrain(); });
     {
         std::unique_lock wait(s.drain_mutex);
-        s.stop_result = s.drain_done.wait_for(wait, std::chrono::microseconds(drain_micros), [&s] { return s.drained; });
+        s.stop_result =
+            s.drain_done.wait_for(wait, std::chrono::microseconds(drain_micros), [&s] { return s.drained; });
     }
     net::post(s.io, [&s] { s.closeAll(); });
     s.pool->stop();

@@ -1,13 +1,15 @@
-// HTTP/1.1 server (Boost.Beast behind this face). Handlers are plain functions run on worker threads; I/O has its own.
+// HTTP/1.1 server (Boost.Beast behind this face). Handlers are plain functions run on worker threads; I/O has its
+// own.
 //
 //   Server server({.port = 0}, [](const Request& request, const Cancel& cancel) { return Response::text(200, "ok"); });
 //   DQ_RETURN_IF_ERROR(server.start());   // server.port() is the port bound
 //   server.stop(25'000'000);              // stops accepting, waits for running requests up to 25 s
 //
-// Limits (server.md §3): header read 10 s, whole request 60 s, idle 120 s, headers 1 MiB, body `max_body_bytes` (413 above it).
-// `cancel` ends when the client leaves or the server stops hard. A handler that throws gives 500 and is logged. Threads: any.
-// A handler must not call stop() of its own server. The server owns framing: Content-Length and Transfer-Encoding of a Response
-// are ignored; `Connection: close` in it closes the connection after the answer.
+// Limits (server.md §3): header read 10 s, whole request 60 s, idle 120 s, headers 1 MiB, body `max_body_bytes`
+// (413 above it). `cancel` ends when the client leaves or the server stops hard. A handler that throws gives 500
+// and is logged. Threads: any. A handler must not call stop() of its own server. The server owns framing:
+// Content-Length and Transfer-Encoding of a Response are ignored; `Connection: close` in it closes the connection
+// after the answer.
 #pragma once
 #include <absl/status/status.h>
 
@@ -71,8 +73,8 @@ class Server {
     ~Server();
     absl::Status start();  // binds and listens; the error names address and port
     std::uint16_t port() const;
-    // False when requests were still running after `drain_micros` (they are then cancelled and their connections closed).
-    // Returns when no thread of the server is left, so what handlers use may be released after it.
+    // False when requests were still running after `drain_micros` (they are then cancelled and their connections
+    // closed). Returns when no thread of the server is left, so what handlers use may be released after it.
     bool stop(std::int64_t drain_micros);
 
   private:

@@ -18,7 +18,8 @@ namespace {
 
 // Says what it understood of the request.
 Response echo(const Request& r, const Cancel&) {
-    return Response::text(200, absl::StrCat(r.method, " ", r.path, " ", r.query, " ", r.body)).with("X-Target", r.target);
+    return Response::text(200, absl::StrCat(r.method, " ", r.path, " ", r.query, " ", r.body))
+        .with("X-Target", r.target);
 }
 
 ServerOptions local() {
@@ -83,7 +84,7 @@ TEST(Server, AnyMethodAndAnyPathReachTheHandler) {
         EXPECT_EQ(response->body, absl::StrCat(method, " //no/../such  "));
     }
     ASSERT_TRUE(client.send("OPTIONS * HTTP/1.1\r\nHost: t\r\n\r\n"));
-    EXPECT_EQ(client.read()->body, "OPTIONS *  ");
+    EXPECT_EQ(client.answer().body, "OPTIONS *  ");
 }
 
 TEST(Server, UpgradeRequestsArriveAsRequests) {
@@ -109,7 +110,7 @@ TEST(Server, HeadHasTheLengthButNoBody) {
     ASSERT_TRUE(response);
     EXPECT_EQ(response->headers.at("content-length"), std::to_string(std::string("HEAD /x  ").size()));
     ASSERT_TRUE(client.send(get("/y")));
-    EXPECT_EQ(client.read()->body, "GET /y  ");
+    EXPECT_EQ(client.answer().body, "GET /y  ");
 }
 
 TEST(Server, StatusesWithoutBody) {
@@ -128,12 +129,14 @@ TEST(Server, PipelinedRequestsAreAnsweredInOrder) {
     Served s;
     RawClient client = s.client();
     std::string all;
-    for (int i = 0; i < 500; ++i) all += i % 2 == 0 ? get(absl::StrCat("/", i)) : post(absl::StrCat("/", i), "body\r\n");
+    for (int i = 0; i < 500; ++i)
+        all += i % 2 == 0 ? get(absl::StrCat("/", i)) : post(absl::StrCat("/", i), "body\r\n");
     std::thread sender([&] { EXPECT_TRUE(client.send(all)); });
     for (int i = 0; i < 500; ++i) {
         const auto response = client.read();
         ASSERT_TRUE(response) << i;
-        EXPECT_EQ(response->body, i % 2 == 0 ? absl::StrCat("GET /", i, "  ") : absl::StrCat("POST /", i, "  body\r\n"));
+        EXPECT_EQ(response->body,
+                  i % 2 == 0 ? absl::StrCat("GET /", i, "  ") : absl::StrCat("POST /", i, "  body\r\n"));
     }
     sender.join();
 }
@@ -143,8 +146,8 @@ TEST(Server, HalfClosedClientsGetTheirAnswers) {
     RawClient client = s.client();
     ASSERT_TRUE(client.send(get("/1") + get("/2")));
     client.shutdownWrite();
-    EXPECT_EQ(client.read()->body, "GET /1  ");
-    EXPECT_EQ(client.read()->body, "GET /2  ");
+    EXPECT_EQ(client.answer().body, "GET /1  ");
+    EXPECT_EQ(client.answer().body, "GET /2  ");
     EXPECT_TRUE(client.closedByPeer());
 }
 
@@ -154,24 +157,45 @@ TEST(Server, ByteByByteAndBlankLinesBetween) {
     const std::string text = post("/a", "xyz") + "\r\n\r\n" +
                              "POST /b HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n"
                              "1;ext=\"v\"\r\nX\r\n3\r\nYZ!\r\n0\r\nTrailer: t\r\n\r\n"
-                             "POST /c HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + get("/d");
+                             "POST /c HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" +
+                             get("/d");
     for (char c : text) ASSERT_TRUE(client.send({&c, 1}));
-    EXPECT_EQ(client.read()->body, "POST /a  xyz");
-    EXPECT_EQ(client.read()->body, "POST /b  XYZ!");
-    EXPECT_EQ(client.read()->body, "POST /c  ");
-    EXPECT_EQ(client.read()->body, "GET /d  ");
+    EXPECT_EQ(client.answer().body, "POST /a  xyz");
+    EXPECT_EQ(client.answer().body, "POST /b  XYZ!");
+    EXPECT_EQ(client.answer().body, "POST /c  ");
+    EXPECT_EQ(client.answer().body, "GET /d  ");
+}
+
+TEST(Server, ABodyMayComeAfterItsHeaderWasRead) {
+    Served s;
+    RawClient client = s.client(), other = s.client();
+    const std::string framings[] = {"Content-Length: 3\r\n\r\n|abc",
+                                    "Transfer-Encoding: chunked\r\n\r\n|3\r\nabc\r\n0\r\n\r\n"};
+    for (const std::string& framing : framings) {
+        const std::size_t cut = framing.find('|');
+        ASSERT_TRUE(client.send("POST /x HTTP/1.1\r\nHost: t\r\n" + framing.substr(0, cut)));
+        // An answer on another connection: the io thread has seen the header by then.
+        for (int i = 0; i < 2; ++i) {
+            ASSERT_TRUE(other.send(get("/")));
+            ASSERT_TRUE(other.read());
+        }
+        ASSERT_TRUE(client.send(framing.substr(cut + 1)));
+        const auto response = client.read();
+        ASSERT_TRUE(response);
+        EXPECT_EQ(response->body, "POST /x  abc");
+    }
 }
 
 TEST(Server, Http10ClosesUnlessAskedNotTo) {
     Served s;
     RawClient once = s.client();
     ASSERT_TRUE(once.send("GET /x HTTP/1.0\r\n\r\n"));
-    EXPECT_EQ(once.read()->headers.at("connection"), "close");
+    EXPECT_EQ(once.answer().headers.at("connection"), "close");
     EXPECT_TRUE(once.closedByPeer());
     RawClient kept = s.client();
     for (int i = 0; i < 2; ++i) {
         ASSERT_TRUE(kept.send("GET /x HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
-        EXPECT_EQ(kept.read()->headers.at("connection"), "keep-alive");
+        EXPECT_EQ(kept.answer().headers.at("connection"), "keep-alive");
     }
 }
 
@@ -183,11 +207,11 @@ TEST(Server, ConnectionCloseOfEitherSide) {
     });
     RawClient asks = s.client();
     ASSERT_TRUE(asks.send(get("/", "Connection: close\r\n")));
-    EXPECT_EQ(asks.read()->headers.at("connection"), "close");
+    EXPECT_EQ(asks.answer().headers.at("connection"), "close");
     EXPECT_TRUE(asks.closedByPeer());
     RawClient told = s.client();
     ASSERT_TRUE(told.send(get("/bye")));
-    EXPECT_EQ(told.read()->headers.at("connection"), "close");
+    EXPECT_EQ(told.answer().headers.at("connection"), "close");
     EXPECT_TRUE(told.closedByPeer());
 }
 
@@ -195,18 +219,19 @@ TEST(Server, ContinueIsSentBeforeTheBodyIs) {
     Served s;
     RawClient client = s.client();
     ASSERT_TRUE(client.send("POST /x HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n"));
-    EXPECT_EQ(client.read()->status, 100);
+    EXPECT_EQ(client.answer().status, 100);
     ASSERT_TRUE(client.send("abc"));
-    EXPECT_EQ(client.read()->body, "POST /x  abc");
+    EXPECT_EQ(client.answer().body, "POST /x  abc");
     ASSERT_TRUE(client.send("POST /x HTTP/1.1\r\nHost: t\r\nContent-Length: 3\r\nExpect: 200-ok\r\n\r\n"));
-    EXPECT_EQ(client.read()->status, 417);
+    EXPECT_EQ(client.answer().status, 417);
 }
 
 TEST(Server, MalformedRequestsGet400AndAreClosed) {
     for (const char* text :
          {"nonsense\r\n\r\n", "GET /\r\n\r\n", "GET / HTTP/2.0\r\nHost: t\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
           "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "GET / HTTP/1.1\r\nHost: t\r\nBad Name: x\r\n\r\n",
-          "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 1x\r\n\r\n", "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: -1\r\n\r\n",
+          "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 1x\r\n\r\n",
+          "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: -1\r\n\r\n",
           "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
           "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
           "POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n\r\n", "\x16\x03\x01\x02\r\n\r\n"}) {
@@ -225,8 +250,9 @@ TEST(Server, MalformedRequestsGet400AndAreClosed) {
 TEST(Server, UnknownTransferCodingsAreRefused) {
     Served s;
     RawClient client = s.client();
-    ASSERT_TRUE(client.send("POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: xchunked\r\n\r\nGET / HTTP/1.1\r\nHost: t\r\n\r\n"));
-    EXPECT_EQ(client.read()->status, 501);
+    ASSERT_TRUE(client.send(
+        "POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: xchunked\r\n\r\nGET / HTTP/1.1\r\nHost: t\r\n\r\n"));
+    EXPECT_EQ(client.answer().status, 501);
     EXPECT_TRUE(client.closedByPeer());
 }
 
@@ -247,7 +273,7 @@ TEST(Server, AThrowingHandlerGives500AndTheServerGoesOn) {
         EXPECT_EQ(response->body, "Internal Server Error\n");
     }
     ASSERT_TRUE(client.send(get("/")));
-    EXPECT_EQ(client.read()->body, "fine");
+    EXPECT_EQ(client.answer().body, "fine");
     EXPECT_NE(logs.text().find("\"panic\":\"broken\""), std::string::npos);
 }
 
@@ -311,7 +337,7 @@ TEST(Server, Ipv6) {
     }
     RawClient client(server.port(), "::1");
     ASSERT_TRUE(client.send(get("/")));
-    EXPECT_EQ(client.read()->body, "::1");
+    EXPECT_EQ(client.answer().body, "::1");
 }
 
 TEST(Server, Acceptance16_APortInUseIsAnErrorThatNamesIt) {

@@ -3,7 +3,8 @@
 //   WorkerPool pool(16, 1024, "dq-http");
 //   if (!pool.tryPost([] { ... })) refuse();
 //
-// A job must not throw. The constructor throws std::system_error when a thread cannot be had. Threads: any; stop() not from a job.
+// A job must not throw. The constructor throws std::system_error when a thread cannot be had. Threads: any; stop()
+// not from a job.
 #pragma once
 #include <condition_variable>
 #include <cstddef>
