@@ -46,9 +46,10 @@ absl::StatusOr<PassResult> Materializer::pass(const Cancel& cancel) {
     metrics_.head.Set(static_cast<double>(head));
     if (idle_ && head == last_head_) {   // nothing was committed since the last look
         report(*connection, /*caught_up=*/true, cancel);
-        return PassResult{.state = PassResult::State::kCaughtUp};
+        return PassResult{.state = no_table_ ? PassResult::State::kNoTable : PassResult::State::kCaughtUp};
     }
     idle_ = false;
+    no_table_ = false;
     DQ_ASSIGN_OR_RETURN(const auto rows, lake::readProgress(*connection, cancel));
     DQ_ASSIGN_OR_RETURN(const std::int64_t cursor, readCursor(*connection, rows, cancel));
     cursor_ = cursor;
@@ -60,6 +61,7 @@ absl::StatusOr<PassResult> Materializer::pass(const Cancel& cancel) {
             logInfo("lake.raw_events not present yet; waiting for the first ingest", {{"component", "materializer"}});
         }
         idle_ = true;
+        no_table_ = true;
         last_head_ = head;
         return PassResult{.state = PassResult::State::kNoTable};
     }

@@ -83,6 +83,7 @@ class Materializer {
     std::int64_t reported_ = -1, report_attempted_ = INT64_MIN / 2;
     std::int64_t last_flush_ = 0, failing_since_ = -1, last_missing_table_log_ = INT64_MIN / 2;
     bool idle_ = false;                                 // the last pass found nothing up to last_head_
+    bool no_table_ = false;                             // and raw_events did not exist then
 };
 
 }  // namespace dq::materialize
