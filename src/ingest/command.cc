@@ -107,7 +107,11 @@ int runIngest(const IngestCommand& command, Sink& sink, std::ostream& out, std::
     if (counts.oversized > 0) {
         err << "dq ingest: " << counts.oversized << " payloads over DOCUMENT_SIZE_THRESHOLD were stored inline\n";
     }
-    if (!status.ok()) failed(err, status);
+    if (absl::IsCancelled(status) && command.cancel.cancelled()) {
+        err << "dq ingest: interrupted; what was read before is stored except for " << counts.unstored << " events\n";
+    } else if (!status.ok()) {
+        failed(err, status);
+    }
     out << summaryJson(counts) << std::endl;
     if (!status.ok() || !out) return kFault;
     return counts.rejected > 0 ? kSomeRejected : kStored;

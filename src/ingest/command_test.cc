@@ -201,6 +201,15 @@ TEST_F(IngestCommandTest, ToSendsToAServingProcess) {
     EXPECT_EQ(err_.str().find("t0ken"), std::string::npos);
 }
 
+TEST_F(IngestCommandTest, InterruptedRunSaysSoAndEndsWithStatusOne) {
+    const auto sink = lakeSink([](std::span<const Row>, const Cancel&) -> StatusOr<std::int64_t> { return 1; }, {}, {});
+    const IngestCommand command{.inputs = {folder_.write("a", lines(3))}};
+    command.cancel.cancel();
+    EXPECT_EQ(runIngest(command, *sink, out_, err_), 1);
+    EXPECT_THAT(err_.str(), HasSubstr("interrupted"));
+    EXPECT_THAT(out_.str(), HasSubstr("\"written\":0,"));
+}
+
 TEST(ExistingRows, ProbesAreRunsOfDaysWithLiteralBounds) {
     std::vector<Row> rows(4);
     rows[0].type = rows[1].type = rows[3].type = "dimo.status";

@@ -17,8 +17,8 @@ std::string grouped(std::uint64_t number) {
 
 std::string progressText(const ProgressState& state) {
     const double seconds = std::max(static_cast<double>(state.elapsed_micros) / 1e6, 1e-3);
-    std::string text = fmt::format("{} rows  {}/s", grouped(state.rows),
-                                   grouped(static_cast<std::uint64_t>(static_cast<double>(state.rows) / seconds)));
+    std::string text = fmt::format("{} events  {}/s", grouped(state.events),
+                                   grouped(static_cast<std::uint64_t>(static_cast<double>(state.events) / seconds)));
     if (!state.size || *state.size == 0) return text;
     const double share = std::min(1.0, static_cast<double>(state.position) / static_cast<double>(*state.size));
     text += fmt::format("  {:.0f} %", share * 100);
@@ -33,12 +33,12 @@ ProgressLine::ProgressLine(std::ostream& out, bool enabled, const Clock& clock)
 
 ProgressLine::~ProgressLine() { clear(); }
 
-void ProgressLine::update(std::uint64_t rows, std::uint64_t position, std::optional<std::uint64_t> size) {
+void ProgressLine::update(std::uint64_t events, std::uint64_t position, std::optional<std::uint64_t> size) {
     if (!enabled_) return;
     const std::int64_t now = clock_.steadyMicros();
     if (now < next_) return;
     next_ = now + kUpdateMicros;
-    const std::string text = progressText({rows, now - started_, position, size});
+    const std::string text = progressText({events, now - started_, position, size});
     const std::size_t width = std::max(text.size(), shown_);
     out_ << '\r' << text << std::string(width - text.size(), ' ') << std::flush;
     shown_ = text.size();

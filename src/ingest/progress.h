@@ -1,4 +1,4 @@
-// The line that `dq ingest` keeps up to date on a terminal: rows, rate, share and time left where the input's size is
+// The line that `dq ingest` keeps up to date on a terminal: events, rate, share and time left where the input's size is
 // known.
 #pragma once
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace dq::ingest {
 
 struct ProgressState {
-    std::uint64_t rows = 0;
+    std::uint64_t events = 0;
     std::int64_t elapsed_micros = 0;
     std::uint64_t position = 0;         // bytes of the inputs read
     std::optional<std::uint64_t> size;  // of all inputs
 };
 
-// "1,234,567 rows  85,000/s  42 %  0:12 left"
+// "1,234,567 events  85,000/s  42 %  0:12 left"
 std::string progressText(const ProgressState& state);
 
 // Rewrites one line at most five times a second; does nothing when not enabled (no terminal). Threads: one.
@@ -26,7 +26,7 @@ class ProgressLine {
     ProgressLine(std::ostream& out, bool enabled, const Clock& clock);
     ~ProgressLine();  // clears the line
     ProgressLine(const ProgressLine&) = delete;
-    void update(std::uint64_t rows, std::uint64_t position, std::optional<std::uint64_t> size);
+    void update(std::uint64_t events, std::uint64_t position, std::optional<std::uint64_t> size);
     // Removes the line, so that other text can be written.
     void clear();
 

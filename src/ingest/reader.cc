@@ -1,5 +1,6 @@
 #include "ingest/reader.h"
 
+#include <array>
 #include <cstring>
 
 #include "core/status.h"
@@ -12,6 +13,13 @@ constexpr std::size_t kSmallestBuffer = 16;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // Deeper nesting is no event; the parser refuses it, so brackets beyond need no bookkeeping.
 constexpr std::size_t kMaxDepth = 4096;
+
+// Bytes that scan() and element() act on; all others pass by while no escape is open.
+constexpr std::array<bool, 256> kStructural = [] {
+    std::array<bool, 256> structural{};
+    for (char byte : std::string_view("\"\\{}[]\n")) structural[static_cast<unsigned char>(byte)] = true;
+    return structural;
+}();
 
 bool isSpace(char byte) { return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r'; }
 bool isBlank(std::string_view text) { return std::all_of(text.begin(), text.end(), isSpace); }
@@ -221,6 +229,7 @@ bool EventReader::element(bool in_array) {
     const Mode after = in_array ? Mode::kArrayGap : Mode::kDetect;
     for (std::size_t at = position_; at < filled_; ++at) {
         const char byte = buffer_[at];
+        if (!escaped_ && !kStructural[static_cast<unsigned char>(byte)]) continue;
         if (in_string_ && byte == '\n') {
             take(at - position_);
             after_element_ = true;

@@ -262,8 +262,7 @@ Status IngestRun::finishAfterFault(Status fault, const Cancel& cancel) {
 }
 
 void IngestRun::showProgress(const EventReader* reader) {
-    progress_.update(counts_.written + filling_.rows.size(), finished_bytes_ + reader->source().position(),
-                     total_bytes_);
+    progress_.update(counts_.read, finished_bytes_ + reader->source().position(), total_bytes_);
 }
 
 }  // namespace dq::ingest

@@ -267,7 +267,7 @@ TEST_F(Run, InterruptionCommitsWhatWasRead) {
     const Cancel cancel = Cancel::root();
     const std::string text = statusEvent("a") + "\n";
     ASSERT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
-    // The first input ends the wait for the second, which stays silent.
+    // Standard input stays open and silent after its line, so only the cancellation can end the run.
     std::thread reader([&] { EXPECT_TRUE(absl::IsCancelled(run({events(1, "x"), "-"}, cancel))); });
     cancel.cancel();
     reader.join();
@@ -300,10 +300,10 @@ TEST(DeadLetterFile, IsAppendedToAndPrivate) {
 }
 
 TEST(Progress, Text) {
-    EXPECT_EQ(progressText({1'234'567, 10 * kMicrosPerSecond, 0, std::nullopt}), "1,234,567 rows  123,456/s");
-    EXPECT_EQ(progressText({100, 10 * kMicrosPerSecond, 25, 100}), "100 rows  10/s  25 %  0:30 left");
-    EXPECT_EQ(progressText({100, 3600 * kMicrosPerSecond, 25, 100}), "100 rows  0/s  25 %  3:00:00 left");
-    EXPECT_EQ(progressText({0, 0, 0, 100}), "0 rows  0/s  0 %");
+    EXPECT_EQ(progressText({1'234'567, 10 * kMicrosPerSecond, 0, std::nullopt}), "1,234,567 events  123,456/s");
+    EXPECT_EQ(progressText({100, 10 * kMicrosPerSecond, 25, 100}), "100 events  10/s  25 %  0:30 left");
+    EXPECT_EQ(progressText({100, 3600 * kMicrosPerSecond, 25, 100}), "100 events  0/s  25 %  3:00:00 left");
+    EXPECT_EQ(progressText({0, 0, 0, 100}), "0 events  0/s  0 %");
 }
 
 TEST(Progress, LineIsQuietWithoutATerminalAndClearsItself) {
@@ -318,9 +318,9 @@ TEST(Progress, LineIsQuietWithoutATerminalAndClearsItself) {
         on.update(1, 0, std::nullopt);
         off.update(1, 0, std::nullopt);
         on.update(2, 0, std::nullopt);
-        EXPECT_EQ(shown.str(), "\r1 rows  1/s");
+        EXPECT_EQ(shown.str(), "\r1 events  1/s");
     }
-    EXPECT_EQ(shown.str(), "\r1 rows  1/s\r           \r");
+    EXPECT_EQ(shown.str(), "\r1 events  1/s\r             \r");
     EXPECT_EQ(quiet.str(), "");
 }
 
