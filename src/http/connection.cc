@@ -139,13 +139,18 @@ bool Connection::skipBlankLines() {
     return buffer_.size() > 0 && buffer_.view() != "\r";
 }
 
+std::size_t Connection::bodyLimit(std::string_view path) const {
+    return host_.options.body_limit_of ? host_.options.body_limit_of(path) : host_.options.max_body_bytes;
+}
+
 bool Connection::beginRequest() {
     if (!skipBlankLines()) {
         needMore();
         return false;
     }
     request_start_ = steadyNow();
-    parser_.emplace(host_.options.max_header_bytes, host_.options.max_body_bytes);
+    parser_.emplace(host_.options.max_header_bytes,
+                    [this](std::string_view path) { return bodyLimit(path); });
     enter(State::kHeader);
     return true;
 }
@@ -155,7 +160,7 @@ bool Connection::parse() {
     if (const int status = parser_->error(); status != 0) {
         switch (status) {
             case 413:
-                refuse(413, absl::StrCat("request body is larger than ", host_.options.max_body_bytes, " bytes"));
+                refuse(413, absl::StrCat("request body is larger than ", bodyLimit(parser_->request().path), " bytes"));
                 break;
             case 417: refuse(417, "only 100-continue can be expected"); break;
             case 431:

@@ -54,6 +54,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
     void advance();
     bool skipBlankLines();
+    std::size_t bodyLimit(std::string_view path) const;
     bool beginRequest();
     bool parse();  // true when advance() should look again
     void needMore();

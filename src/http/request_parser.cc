@@ -43,11 +43,13 @@ void splitTarget(Request& request) {
 }  // namespace
 
 struct RequestParser::Impl final : beast_http::basic_parser<true> {
-    Impl(std::size_t max_header, std::size_t max_body) : max_header_bytes(max_header) {
+    Impl(std::size_t max_header, std::function<std::size_t(std::string_view)> limit_of)
+        : body_limit_of(std::move(limit_of)), max_header_bytes(max_header) {
         constexpr std::size_t kMax = std::numeric_limits<std::uint32_t>::max();
         header_limit(static_cast<std::uint32_t>(std::min(max_header, kMax)));
-        body_limit(static_cast<std::uint64_t>(max_body));
     }
+
+    const std::function<std::size_t(std::string_view)> body_limit_of;
 
     Request request;
     const std::size_t max_header_bytes;
@@ -74,6 +76,7 @@ struct RequestParser::Impl final : beast_http::basic_parser<true> {
         request.target = std::string(view(target));
         version = v;
         splitTarget(request);
+        body_limit(static_cast<std::uint64_t>(body_limit_of(request.path)));
     }
     void on_response_impl(int, BeastView, int, error_code&) override {}
     void on_field_impl(beast_http::field field, BeastView name, BeastView value, error_code& ec) override {
@@ -107,8 +110,8 @@ struct RequestParser::Impl final : beast_http::basic_parser<true> {
     void on_finish_impl(error_code&) override {}
 };
 
-RequestParser::RequestParser(std::size_t max_header_bytes, std::size_t max_body_bytes)
-    : impl_(std::make_unique<Impl>(max_header_bytes, max_body_bytes)) {}
+RequestParser::RequestParser(std::size_t max_header_bytes, std::function<std::size_t(std::string_view path)> body_limit_of)
+    : impl_(std::make_unique<Impl>(max_header_bytes, std::move(body_limit_of))) {}
 RequestParser::~RequestParser() = default;
 
 std::size_t RequestParser::feed(std::string_view input) {

@@ -20,7 +20,7 @@ struct Outcome {
 };
 
 Outcome parse(std::string_view text, std::size_t piece) {
-    RequestParser parser(512, 256);
+    RequestParser parser(512, [](std::string_view) { return std::size_t{256}; });
     std::string held;
     while (!text.empty() && parser.error() == 0 && parser.stage() != RequestParser::Stage::kComplete) {
         held += text.substr(0, piece);

@@ -119,6 +119,19 @@ TEST(Limits, BodiesUpToTheLimitPassAlsoInChunks) {
     EXPECT_EQ(client.answer().status, 413);
 }
 
+TEST(Limits, APathMayHaveABodyLimitOfItsOwn) {
+    ServerOptions options = local();
+    options.body_limit_of = [](std::string_view path) { return path == "/large" ? 1000u : 10u; };
+    Server server(options,
+                  [](const Request& r, const Cancel&) { return Response::text(200, absl::StrCat(r.body.size())); });
+    ASSERT_TRUE(server.start().ok());
+    RawClient client(server.port());
+    ASSERT_TRUE(client.send(post("/large", std::string(1000, 'x'))));
+    EXPECT_EQ(client.answer().body, "1000");
+    ASSERT_TRUE(client.send(post("/small", std::string(11, 'x'))));
+    EXPECT_EQ(client.answer().status, 413);
+}
+
 TEST(Limits, HeadersUpToOneMiBPassAndMoreGets431) {
     Server server(local(), [](const Request& r, const Cancel&) {
         return Response::text(200, absl::StrCat(r.header("x").size()));
