@@ -61,7 +61,8 @@ std::optional<query::Point> pointOf(const Value* value) {
     if (value == nullptr || value->members() == nullptr) return std::nullopt;
     const auto latitude = numberMember(*value, "latitude"), longitude = numberMember(*value, "longitude");
     if (!latitude || !longitude) return std::nullopt;
-    const bool sound = std::isfinite(*latitude) && std::isfinite(*longitude) && std::abs(*latitude) <= 90 && std::abs(*longitude) <= 180;
+    const bool sound = std::isfinite(*latitude) && std::isfinite(*longitude) && std::abs(*latitude) <= 90 &&
+                       std::abs(*longitude) <= 180;
     if (!sound) return std::nullopt;
     return query::Point{*latitude, *longitude};
 }
@@ -108,8 +109,8 @@ std::optional<query::FloatFilter> floatFilter(const Value* value) {
     filter.in = numbersMember(*value, "in");
     filter.not_in = numbersMember(*value, "notIn");
     filter.any_of = alternatives<query::FloatFilter>(*value, floatFilter);
-    const bool condition = filter.eq || filter.neq || filter.gt || filter.lt || filter.gte || filter.lte || !filter.in.empty() ||
-                           !filter.not_in.empty() || !filter.any_of.empty();
+    const bool condition = filter.eq || filter.neq || filter.gt || filter.lt || filter.gte || filter.lte ||
+                           !filter.in.empty() || !filter.not_in.empty() || !filter.any_of.empty();
     if (!condition) return std::nullopt;
     return filter;
 }
@@ -123,7 +124,8 @@ std::optional<query::TextFilter> textFilter(const Value* value) {
     filter.in = textsMember(*value, "in");
     filter.not_in = textsMember(*value, "notIn");
     filter.any_of = alternatives<query::TextFilter>(*value, textFilter);
-    const bool condition = filter.eq || filter.neq || filter.starts_with || !filter.in.empty() || !filter.not_in.empty() || !filter.any_of.empty();
+    const bool condition = filter.eq || filter.neq || filter.starts_with || !filter.in.empty() ||
+                           !filter.not_in.empty() || !filter.any_of.empty();
     if (!condition) return std::nullopt;
     return filter;
 }
@@ -136,8 +138,9 @@ std::optional<query::ListFilter> listFilter(const Value* value) {
     filter.not_contains_any = textsMember(*value, "notContainsAny");
     filter.not_contains_all = textsMember(*value, "notContainsAll");
     filter.any_of = alternatives<query::ListFilter>(*value, listFilter);
-    const bool condition = !filter.contains_any.empty() || !filter.contains_all.empty() || !filter.not_contains_any.empty() ||
-                           !filter.not_contains_all.empty() || !filter.any_of.empty();
+    const bool condition = !filter.contains_any.empty() || !filter.contains_all.empty() ||
+                           !filter.not_contains_any.empty() || !filter.not_contains_all.empty() ||
+                           !filter.any_of.empty();
     if (!condition) return std::nullopt;
     return filter;
 }

@@ -17,7 +17,8 @@ Instant timeArgument(const graphql::Field& field, std::string_view name);
 // Input text of the Time scalar: RFC 3339, `YYYY-MM-DD hh:mm:ss` (UTC), or "" for the zero time.
 std::optional<Instant> parseTimeInput(std::string_view text);
 
-// SignalFilter.source: nullopt when no filter names one. `valid` is false when the text is no ethr DID; `column` is then the text itself.
+// SignalFilter.source: nullopt when no filter names one. `valid` is false when the text is no ethr DID; `column` is
+// then the text itself.
 struct SourceFilter {
     std::string text, column;
     bool valid = false;

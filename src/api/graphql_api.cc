@@ -43,16 +43,22 @@ std::string complexityLabel(int complexity) {
 }  // namespace
 
 GraphqlApi::GraphqlApi(query::Reader& reader, Metrics& metrics, const Clock& clock)
-    : reader_(reader), clock_(clock), executor_(executorOptions()),
+    : reader_(reader),
+      clock_(clock),
+      executor_(executorOptions()),
       requests_(metrics.counters("graphql_request_total", "GraphQL responses by size of data, complexity and status")),
       field_seconds_(metrics.histograms("dq_graphql_field_seconds", "Wall time of each root Query field resolver")) {}
 
 void GraphqlApi::count(const graphql::Response& response) {
-    requests_.Add({{"response_size", sizeLabel(response.data_bytes)}, {"complexity", complexityLabel(response.complexity)},
-                   {"status", response.has_errors ? "with_errors" : "success"}}).Increment();
+    requests_
+        .Add({{"response_size", sizeLabel(response.data_bytes)},
+              {"complexity", complexityLabel(response.complexity)},
+              {"status", response.has_errors ? "with_errors" : "success"}})
+        .Increment();
 }
 
-graphql::Response GraphqlApi::execute(const graphql::Request& request, const std::optional<auth::Claims>& claims, const Cancel& cancel) {
+graphql::Response GraphqlApi::execute(const graphql::Request& request, const std::optional<auth::Claims>& claims,
+                                      const Cancel& cancel) {
     Operation operation(reader_, claims, clock_, cancel);
     absl::flat_hash_map<const graphql::Field*, double> seconds;
     graphql::Hooks hooks;
@@ -71,8 +77,9 @@ graphql::Response GraphqlApi::execute(const graphql::Request& request, const std
         // Argument errors are no run of a resolver.
         if (field.definition == nullptr || !field.argument_errors.empty()) return;
         const auto took = seconds.find(&field);
-        field_seconds_.Add({{"field", field.definition->name}, {"status", error ? "error" : "success"}},
-                           prometheus::Histogram::BucketBoundaries(exponentialBuckets(0.001, 2, 16)))
+        field_seconds_
+            .Add({{"field", field.definition->name}, {"status", error ? "error" : "success"}},
+                 prometheus::Histogram::BucketBoundaries(exponentialBuckets(0.001, 2, 16)))
             .Observe(took == seconds.end() ? 0 : took->second);
     };
     graphql::Response response = executor_.execute(request, hooks);
@@ -80,7 +87,8 @@ graphql::Response GraphqlApi::execute(const graphql::Request& request, const std
     return response;
 }
 
-TransportResponse GraphqlApi::handle(const TransportRequest& request, const std::optional<auth::Claims>& claims, const Cancel& cancel) {
+TransportResponse GraphqlApi::handle(const TransportRequest& request, const std::optional<auth::Claims>& claims,
+                                     const Cancel& cancel) {
     auto read = readRequest(request);
     if (auto* refusal = std::get_if<TransportResponse>(&read)) return std::move(*refusal);
     return writeResponse(request, execute(std::get<graphql::Request>(read), claims, cancel));

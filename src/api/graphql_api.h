@@ -15,8 +15,10 @@ class GraphqlApi {
   public:
     GraphqlApi(query::Reader& reader, Metrics& metrics, const Clock& clock = systemClock());
     // `claims`: of a valid token, or nothing. `cancel` carries the request's deadline.
-    TransportResponse handle(const TransportRequest& request, const std::optional<auth::Claims>& claims, const Cancel& cancel);
-    graphql::Response execute(const graphql::Request& request, const std::optional<auth::Claims>& claims, const Cancel& cancel);
+    TransportResponse handle(const TransportRequest& request, const std::optional<auth::Claims>& claims,
+                             const Cancel& cancel);
+    graphql::Response execute(const graphql::Request& request, const std::optional<auth::Claims>& claims,
+                              const Cancel& cancel);
 
   private:
     void count(const graphql::Response& response);

@@ -20,7 +20,8 @@ std::string permissionOf(const std::string& schema_name) {
     return privilege ? std::string(vss::permissionName(*privilege)) : schema_name;
 }
 
-std::optional<FieldError> judge(const AppliedDirective& directive, const graphql::Field& field, const std::optional<auth::Claims>& claims) {
+std::optional<FieldError> judge(const AppliedDirective& directive, const graphql::Field& field,
+                                const std::optional<auth::Claims>& claims) {
     const bool token = directive.name == "requiresVehicleToken", all = directive.name == "requiresAllOfPrivileges",
                one = directive.name == "requiresOneOfPrivilege";
     if (!token && !all && !one) return std::nullopt;
@@ -36,11 +37,13 @@ std::optional<FieldError> judge(const AppliedDirective& directive, const graphql
         const std::string permission = permissionOf(name);
         const bool held = holds(*claims, permission);
         if (one && held) return std::nullopt;
-        if (all && !held) return FieldError{strCat("unauthorized: missing required privilege ", permission), "FORBIDDEN", ""};
+        if (all && !held)
+            return FieldError{strCat("unauthorized: missing required privilege ", permission), "FORBIDDEN", ""};
         strAppend(&listed, listed.empty() ? "" : " ", permission);
     }
     if (all) return std::nullopt;
-    return FieldError{strCat("unauthorized: requires at least one of the following privileges [", listed, "]"), "FORBIDDEN", ""};
+    return FieldError{strCat("unauthorized: requires at least one of the following privileges [", listed, "]"),
+                      "FORBIDDEN", ""};
 }
 
 }  // namespace

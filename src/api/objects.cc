@@ -35,7 +35,8 @@ class FunctionObject final : public Object {
 
 class FunctionList final : public ObjectList {
   public:
-    FunctionList(std::size_t size, std::function<std::shared_ptr<const Object>(std::size_t)> at) : size_(size), at_(std::move(at)) {}
+    FunctionList(std::size_t size, std::function<std::shared_ptr<const Object>(std::size_t)> at)
+        : size_(size), at_(std::move(at)) {}
     std::size_t size() const override { return size_; }
     std::shared_ptr<const Object> at(std::size_t index) const override { return at_(index); }
 
@@ -46,7 +47,9 @@ class FunctionList final : public ObjectList {
 
 }  // namespace
 
-std::shared_ptr<const Object> locationObject(const query::Location& location) { return std::make_shared<LocationObject>(location); }
+std::shared_ptr<const Object> locationObject(const query::Location& location) {
+    return std::make_shared<LocationObject>(location);
+}
 
 std::shared_ptr<const Object> approximateLocationObject(const query::Location& location) {
     const auto center = graphql::h3CellCenter(location.latitude, location.longitude);
@@ -61,7 +64,8 @@ std::shared_ptr<const Object> makeObject(std::function<Resolved(const Field&)> r
     return std::make_shared<FunctionObject>(std::move(resolve));
 }
 
-std::shared_ptr<const ObjectList> makeList(std::size_t size, std::function<std::shared_ptr<const Object>(std::size_t)> at) {
+std::shared_ptr<const ObjectList> makeList(std::size_t size,
+                                           std::function<std::shared_ptr<const Object>(std::size_t)> at) {
     return std::make_shared<FunctionList>(size, std::move(at));
 }
 

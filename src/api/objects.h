@@ -18,6 +18,7 @@ std::shared_ptr<const graphql::Object> approximateLocationObject(const query::Lo
 // An object whose fields are computed by a function.
 std::shared_ptr<const graphql::Object> makeObject(std::function<graphql::Resolved(const graphql::Field&)> resolve);
 // A list of `size` objects made on demand.
-std::shared_ptr<const graphql::ObjectList> makeList(std::size_t size, std::function<std::shared_ptr<const graphql::Object>(std::size_t)> at);
+std::shared_ptr<const graphql::ObjectList> makeList(
+    std::size_t size, std::function<std::shared_ptr<const graphql::Object>(std::size_t)> at);
 
 }  // namespace dq::api

@@ -21,7 +21,8 @@ absl::StatusOr<Operation::Latest> Operation::latest(const Field& field, std::str
     auto open = session();
     if (!open.ok()) return open.status();
     const auto source = sourceFilter(field);
-    return (*open)->latest(textArgument(field, "subject"), source ? std::optional<std::string>(source->column) : std::nullopt, operation);
+    return (*open)->latest(textArgument(field, "subject"),
+                           source ? std::optional<std::string>(source->column) : std::nullopt, operation);
 }
 
 Resolved Operation::resolve(const Field& field) {

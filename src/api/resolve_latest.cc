@@ -17,7 +17,8 @@ using query::LatestSignal;
 using Rows = std::vector<LatestSignal>;
 
 const LatestSignal* findRow(const Rows& rows, std::string_view name) {
-    const auto found = std::lower_bound(rows.begin(), rows.end(), name, [](const LatestSignal& row, std::string_view n) { return row.name < n; });
+    const auto found = std::lower_bound(rows.begin(), rows.end(), name,
+                                        [](const LatestSignal& row, std::string_view n) { return row.name < n; });
     return found != rows.end() && found->name == name ? &*found : nullptr;
 }
 
@@ -39,7 +40,8 @@ std::shared_ptr<const graphql::Object> stamped(Micros time, std::function<Resolv
 
 Resolved signalValue(const Field& field, const LatestSignal& row) {
     const std::string& type = field.definition->named_type;
-    if (type == "SignalFloat") return stamped(row.timestamp, [number = row.value_number]() -> Resolved { return number; });
+    if (type == "SignalFloat")
+        return stamped(row.timestamp, [number = row.value_number]() -> Resolved { return number; });
     if (type == "SignalString") return stamped(row.timestamp, [text = row.value_string]() -> Resolved { return text; });
     // A location that never had a fix answers (0,0) at the epoch.
     return stamped(row.location_time, [location = row.location]() -> Resolved { return locationObject(location); });
@@ -54,9 +56,11 @@ Resolved approximateValue(const Rows& rows) {
 }
 
 // One entry of a snapshot: exactly one of location, text, number (queries.md §7).
-Resolved snapshotEntry(const LatestSignal& row, std::string_view name, std::shared_ptr<const graphql::Object> location) {
-    return makeObject([name = std::string(name), location, fix = hasFix(row), time = hasFix(row) ? row.location_time : row.timestamp,
-                       text = row.value_string, number = row.value_number](const Field& field) -> Resolved {
+Resolved snapshotEntry(const LatestSignal& row, std::string_view name,
+                       std::shared_ptr<const graphql::Object> location) {
+    return makeObject([name = std::string(name), location, fix = hasFix(row),
+                       time = hasFix(row) ? row.location_time : row.timestamp, text = row.value_string,
+                       number = row.value_number](const Field& field) -> Resolved {
         const std::string& member = field.definition->name;
         if (member == "name") return name;
         if (member == "timestamp") return graphql::TimeValue{time};
@@ -98,14 +102,17 @@ Resolved Operation::signalsSnapshot(const Field& field) {
     if (!read.ok()) return readFailure(read.status(), "signalsSnapshot");
     const Latest rows = *read;
     std::vector<std::shared_ptr<const graphql::Object>> entries;
-    const auto add = [&](Resolved entry) { entries.push_back(std::get<std::shared_ptr<const graphql::Object>>(std::move(entry))); };
+    const auto add = [&](Resolved entry) {
+        entries.push_back(std::get<std::shared_ptr<const graphql::Object>>(std::move(entry)));
+    };
     for (const LatestSignal& row : *rows) {
         if (vss::findSignal(row.name) == nullptr || !vss::mayList(row.name, privileges())) continue;
         add(snapshotEntry(row, row.name, hasFix(row) ? locationObject(row.location) : nullptr));
     }
     const LatestSignal* coordinates = findRow(*rows, vss::kCoordinates);
     if (coordinates != nullptr && vss::mayList(vss::kApproximateCoordinates, privileges())) {
-        if (auto coarse = approximateLocationObject(coordinates->location)) add(snapshotEntry(*coordinates, vss::kApproximateCoordinates, coarse));
+        if (auto coarse = approximateLocationObject(coordinates->location))
+            add(snapshotEntry(*coordinates, vss::kApproximateCoordinates, coarse));
     }
     return makeObject([rows, entries](const Field& selected) -> Resolved {
         if (selected.definition->name == vss::kLastSeen) return lastSeenOf(*rows);

@@ -35,7 +35,8 @@ struct Selections {
 
 class BucketObject final : public graphql::Object {
   public:
-    BucketObject(std::shared_ptr<const std::vector<query::SignalBucket>> buckets, std::shared_ptr<const RequestIndex> index, std::size_t at)
+    BucketObject(std::shared_ptr<const std::vector<query::SignalBucket>> buckets,
+                 std::shared_ptr<const RequestIndex> index, std::size_t at)
         : buckets_(std::move(buckets)), index_(std::move(index)), at_(at) {}
 
     Resolved resolve(const Field& field) const override {
@@ -44,10 +45,11 @@ class BucketObject final : public graphql::Object {
         const auto key = index_->find(&field);
         if (key == index_->end()) return graphql::NullValue{};
         const auto wanted = std::make_pair(key->second.kind, key->second.index);
-        const auto value = std::lower_bound(bucket.values.begin(), bucket.values.end(), wanted, [](const query::SignalValue& v, const auto& w) {
-            return std::make_pair(v.kind, v.index) < w;
-        });
-        if (value == bucket.values.end() || std::make_pair(value->kind, value->index) != wanted) return graphql::NullValue{};
+        const auto value = std::lower_bound(
+            bucket.values.begin(), bucket.values.end(), wanted,
+            [](const query::SignalValue& v, const auto& w) { return std::make_pair(v.kind, v.index) < w; });
+        if (value == bucket.values.end() || std::make_pair(value->kind, value->index) != wanted)
+            return graphql::NullValue{};
         switch (value->kind) {
             case RequestKind::kFloat: return value->number;
             case RequestKind::kString: return value->text;
@@ -75,17 +77,21 @@ Selections selectionsOf(const Field& field, const std::optional<auth::Claims>& c
     Selections out;
     query::SignalsQuestion& question = out.question;
     for (const Field& selected : field.selections) {
-        if (selected.definition->directive("isSignal") == nullptr || selected.definition->directive("hasAggregation") == nullptr) continue;
+        if (selected.definition->directive("isSignal") == nullptr ||
+            selected.definition->directive("hasAggregation") == nullptr)
+            continue;
         if (!selected.argument_errors.empty()) continue;
         const bool refused = guardField(selected, claims).has_value();
         const std::string& name = selected.definition->name;
         const std::string aggregation = enumArgument(selected, "agg");
         if (selected.definition->agg_type == "FloatAggregation") {
             out.index[&selected] = {RequestKind::kFloat, static_cast<std::uint32_t>(question.floats.size())};
-            question.floats.push_back({name, floatAggregation(aggregation).value_or(query::FloatAggregation::kAvg), floatFilter(selected.argument("filter")), refused});
+            question.floats.push_back({name, floatAggregation(aggregation).value_or(query::FloatAggregation::kAvg),
+                                       floatFilter(selected.argument("filter")), refused});
         } else if (selected.definition->agg_type == "StringAggregation") {
             out.index[&selected] = {RequestKind::kString, static_cast<std::uint32_t>(question.strings.size())};
-            question.strings.push_back({name, stringAggregation(aggregation).value_or(query::StringAggregation::kTop), refused});
+            question.strings.push_back(
+                {name, stringAggregation(aggregation).value_or(query::StringAggregation::kTop), refused});
         } else {
             auto filter = locationFilter(selected.argument("filter"));
             if (const auto* invalid = std::get_if<std::string>(&filter)) {
@@ -94,7 +100,8 @@ Selections selectionsOf(const Field& field, const std::optional<auth::Claims>& c
             }
             out.index[&selected] = {RequestKind::kLocation, static_cast<std::uint32_t>(question.locations.size())};
             const std::string stored = name == vss::kApproximateCoordinates ? std::string(vss::kCoordinates) : name;
-            question.locations.push_back({stored, locationAggregation(aggregation).value_or(query::LocationAggregation::kAvg),
+            question.locations.push_back({stored,
+                                          locationAggregation(aggregation).value_or(query::LocationAggregation::kAvg),
                                           std::get<std::optional<query::LocationFilter>>(std::move(filter)), refused});
         }
     }
@@ -102,7 +109,8 @@ Selections selectionsOf(const Field& field, const std::optional<auth::Claims>& c
 }
 
 // Checks in the order of queries.md §3, after the interval's text.
-std::optional<FieldError> check(const Field& field, const Selections& selections, const std::optional<SourceFilter>& source) {
+std::optional<FieldError> check(const Field& field, const Selections& selections,
+                                const std::optional<SourceFilter>& source) {
     const query::SignalsQuestion& question = selections.question;
     const Instant from = timeArgument(field, "from"), to = timeArgument(field, "to");
     const Instant zero{kZeroTime, 0};
@@ -145,7 +153,8 @@ Resolved Operation::signals(const Field& field) {
     if (read->empty()) return graphql::NullValue{};
     auto buckets = std::make_shared<const std::vector<query::SignalBucket>>(std::move(*read));
     auto index = std::make_shared<const RequestIndex>(std::move(selections.index));
-    return makeList(buckets->size(), [buckets, index](std::size_t at) { return std::make_shared<BucketObject>(buckets, index, at); });
+    return makeList(buckets->size(),
+                    [buckets, index](std::size_t at) { return std::make_shared<BucketObject>(buckets, index, at); });
 }
 
 }  // namespace dq::api

@@ -14,10 +14,10 @@ using graphql::Field;
 using graphql::FieldError;
 using graphql::Resolved;
 
-constexpr Micros k1900 = -2'208'988'800LL * kMicrosPerSecond;   // lastSeen of a subject without data
+constexpr Micros k1900 = -2'208'988'800LL * kMicrosPerSecond;  // lastSeen of a subject without data
 
 struct Summary {
-    std::vector<query::LatestSignal> signals;     // visible ones, ascending by name
+    std::vector<query::LatestSignal> signals;  // visible ones, ascending by name
     std::vector<query::EventSummary> events;
     Micros first_seen = 0, last_seen = k1900;
     std::uint64_t count = 0;
@@ -51,7 +51,8 @@ Resolved eventSummaries(const std::shared_ptr<const Summary>& summary) {
 std::optional<FieldError> checkNameFilter(const query::TextFilter& filter) {
     const auto name = [](const std::string& text) -> std::optional<FieldError> {
         if (query::isNamespacedEventName(text)) return std::nullopt;
-        return badRequest(strCat("event name '", text, "' does not match namespace pattern (e.g. 'behavior.harshBraking')"));
+        return badRequest(
+            strCat("event name '", text, "' does not match namespace pattern (e.g. 'behavior.harshBraking')"));
     };
     if (filter.eq) {
         if (auto error = name(*filter.eq)) return error;
@@ -60,7 +61,8 @@ std::optional<FieldError> checkNameFilter(const query::TextFilter& filter) {
         if (auto error = name(text)) return error;
     }
     if (filter.starts_with && !query::isNamespacedEventPrefix(*filter.starts_with)) {
-        return badRequest(strCat("event name prefix '", *filter.starts_with, "' does not match namespace pattern (e.g. 'behavior.' or 'behavior.harsh')"));
+        return badRequest(strCat("event name prefix '", *filter.starts_with,
+                                 "' does not match namespace pattern (e.g. 'behavior.' or 'behavior.harsh')"));
     }
     for (const query::TextFilter& alternative : filter.any_of) {
         if (auto error = checkNameFilter(alternative)) return error;

@@ -1,7 +1,7 @@
 // Root fields of Query over decoded data: argument checks, one read plan per operation, lazily resolved objects.
 //
-// All fields of one operation are read in one session, that is from one lake snapshot; the session is opened by the first field that
-// needs the lake. Threads: an Operation belongs to one thread.
+// All fields of one operation are read in one session, that is from one lake snapshot; the session is opened by the
+// first field that needs the lake. Threads: an Operation belongs to one thread.
 #pragma once
 #include <optional>
 #include <span>
@@ -15,7 +15,8 @@ namespace dq::api {
 
 class Operation {
   public:
-    Operation(query::Reader& reader, const std::optional<auth::Claims>& claims, const Clock& clock, const Cancel& cancel)
+    Operation(query::Reader& reader, const std::optional<auth::Claims>& claims, const Clock& clock,
+              const Cancel& cancel)
         : reader_(reader), claims_(claims), clock_(clock), cancel_(cancel) {}
 
     graphql::Resolved resolve(const graphql::Field& field);

@@ -4,8 +4,10 @@
 #include <absl/strings/str_split.h>
 #include <simdjson.h>
 
+#include "api/multipart.h"
 #include "core/status.h"
 #include "core/text.h"
+#include "graphql/json_text.h"
 
 namespace dq::api {
 namespace {
@@ -22,7 +24,9 @@ std::string mediaType(std::string_view header) {
 }
 
 std::optional<std::string> percentDecode(std::string_view text) {
-    const auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1; };
+    const auto digit = [](char c) {
+        return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+    };
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] == '+') {
@@ -38,12 +42,30 @@ std::optional<std::string> percentDecode(std::string_view text) {
     return out;
 }
 
-bool isJsonObjectOrNull(const std::string& text, bool& null) {
-    simdjson::dom::parser parser;
-    simdjson::dom::element element;
-    if (parser.parse(text).get(element) != simdjson::SUCCESS) return false;
-    null = element.is_null();
-    return null || element.is_object();
+// The object that a text begins with, without white space; what follows it is ignored. nullopt when it is no JSON
+// object.
+std::optional<std::string> firstObject(std::string_view text) {
+    const std::string_view json = stdView(absl::StripLeadingAsciiWhitespace(abslView(text)));
+    if (!json.starts_with('{')) return std::nullopt;
+    bool quoted = false;
+    std::size_t depth = 0, end = 0;
+    for (bool open = true; open; open = depth > 0) {
+        if (end >= json.size()) return std::nullopt;
+        const char c = json[end++];
+        if (quoted) {
+            if (c == '\\') ++end;
+            if (c == '"') quoted = false;
+        } else if (c == '"') {
+            quoted = true;
+        } else if (c == '{' || c == '[') {
+            ++depth;
+        } else if (c == '}' || c == ']') {
+            --depth;
+        }
+    }
+    std::string object;
+    if (!graphql::appendStoredJson(object, json.substr(0, end))) return std::nullopt;
+    return object;
 }
 
 std::variant<graphql::Request, TransportResponse> readGet(const TransportRequest& request) {
@@ -55,45 +77,52 @@ std::variant<graphql::Request, TransportResponse> readGet(const TransportRequest
         if (*name == "query") out.query = *value;
         if (*name == "operationName") out.operation_name = *value;
         if (*name != "variables" && *name != "extensions") continue;
-        bool null = false;
-        if (value->empty()) continue;
-        if (!isJsonObjectOrNull(*value, null)) return failure(request, 400, strCat(*name, " could not be decoded"));
-        if (*name == "variables" && !null) out.variables_json = *value;
+        if (value->empty() || absl::StripAsciiWhitespace(*value) == "null") continue;
+        auto object = firstObject(*value);
+        if (!object) return failure(request, 400, strCat(*name, " could not be decoded"));
+        if (*name == "variables") out.variables_json = *std::move(object);
     }
     return out;
 }
 
-// Reads the members of the first JSON value of a body; text after it is ignored, the last of equal members wins.
+// Reads the members of the object that a body begins with; the last of equal members wins.
 Status readBody(std::string_view body, graphql::Request& out) {
-    const simdjson::padded_string padded(body.data(), body.size());
+    const auto invalid = [](std::string_view what) {
+        return absl::InvalidArgumentError(strCat("request body could not be decoded: ", what));
+    };
+    const std::optional<std::string> text = firstObject(body);
+    if (!text) return invalid("it is not a JSON object");
+    const simdjson::padded_string padded(*text);
     simdjson::ondemand::parser parser;
     simdjson::ondemand::document document;
     simdjson::ondemand::object object;
-    const auto invalid = [](std::string_view what) { return absl::InvalidArgumentError(strCat("request body could not be decoded: ", what)); };
-    if (parser.iterate(padded).get(document) != simdjson::SUCCESS || document.get_object().get(object) != simdjson::SUCCESS) {
+    if (parser.iterate(padded).get(document) != simdjson::SUCCESS ||
+        document.get_object().get(object) != simdjson::SUCCESS) {
         return invalid("it is not a JSON object");
     }
     for (auto field : object) {
-        std::string_view key;
+        std::string_view key, content;
         simdjson::ondemand::value value;
-        if (field.unescaped_key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS) return invalid("broken JSON");
-        const bool text = key == "query" || key == "operationName";
-        if (!text && key != "variables") continue;
         simdjson::ondemand::json_type type;
-        if (value.type().get(type) != simdjson::SUCCESS) return invalid("broken JSON");
+        if (field.unescaped_key().get(key) != simdjson::SUCCESS || field.value().get(value) != simdjson::SUCCESS ||
+            value.type().get(type) != simdjson::SUCCESS) {
+            return invalid("broken JSON");
+        }
         if (type == simdjson::ondemand::json_type::null) continue;
-        if (text) {
-            std::string_view content;
-            if (value.get_string().get(content) != simdjson::SUCCESS) return invalid(strCat("\"", key, "\" is not a string"));
-            (key == "query" ? out.query : out.operation_name) = std::string(content);
-            continue;
+        if (key == "query" || key == "operationName") {
+            const bool query = key == "query";
+            if (value.get_string().get(content) != simdjson::SUCCESS) {
+                return invalid(query ? "\"query\" is not a string" : "\"operationName\" is not a string");
+            }
+            (query ? out.query : out.operation_name) = std::string(content);
+        } else if (key == "variables") {
+            simdjson::ondemand::object variables;
+            if (value.get_object().get(variables) != simdjson::SUCCESS ||
+                variables.raw_json().get(content) != simdjson::SUCCESS) {
+                return invalid("\"variables\" is not an object");
+            }
+            out.variables_json = std::string(content);
         }
-        simdjson::ondemand::object variables;
-        std::string_view raw;
-        if (value.get_object().get(variables) != simdjson::SUCCESS || variables.raw_json().get(raw) != simdjson::SUCCESS) {
-            return invalid("\"variables\" is not an object");
-        }
-        out.variables_json = std::string(raw);
     }
     return absl::OkStatus();
 }
@@ -113,23 +142,34 @@ std::string_view negotiate(const TransportRequest& request) {
 std::variant<graphql::Request, TransportResponse> readRequest(const TransportRequest& request) {
     if (request.wants_upgrade) {
         const bool get = request.method == "GET";
-        return TransportResponse{get ? 400 : 405, "text/plain; charset=utf-8",
-                                 strCat(get ? "Bad Request" : "Method Not Allowed", "\n", graphql::errorBody("unable to upgrade")), ""};
+        return TransportResponse{
+            get ? 400 : 405, "text/plain; charset=utf-8",
+            strCat(get ? "Bad Request" : "Method Not Allowed", "\n", graphql::errorBody("unable to upgrade")), ""};
     }
     if (request.method == "OPTIONS") return TransportResponse{200, "", "", "OPTIONS, GET, POST"};
     if (request.method == "HEAD") return TransportResponse{405, "", "", ""};
     if (request.method == "GET") return readGet(request);
-    if (request.method != "POST" || mediaType(request.content_type) != kJson) {
+    const std::string type = mediaType(request.content_type);
+    if (request.method != "POST" || (type != kJson && type != "multipart/form-data")) {
         return TransportResponse{400, "text/plain; charset=utf-8", graphql::errorBody("transport not supported"), ""};
     }
+    std::string operations;
+    if (type != kJson) {
+        auto form = multipartOperations(request.content_type, request.body);
+        if (!form.ok()) return failure(request, 422, stdView(form.status().message()));
+        operations = *std::move(form);
+    }
     graphql::Request out;
-    if (const Status status = readBody(request.body, out); !status.ok()) return failure(request, 400, stdView(status.message()));
+    if (const Status read = readBody(type == kJson ? request.body : operations, out); !read.ok()) {
+        return failure(request, type == kJson ? 400 : 422, stdView(read.message()));
+    }
     return out;
 }
 
 TransportResponse writeResponse(const TransportRequest& request, graphql::Response response) {
     const std::string_view type = negotiate(request);
-    const bool refused = response.kind == graphql::Response::Kind::kParseFailed || response.kind == graphql::Response::Kind::kInvalid;
+    const bool refused =
+        response.kind == graphql::Response::Kind::kParseFailed || response.kind == graphql::Response::Kind::kInvalid;
     const int status = !refused ? 200 : type == kJson ? 422 : 400;
     return {status, std::string(type), std::move(response.body), ""};
 }

@@ -16,9 +16,9 @@ struct TransportRequest {
 
 struct TransportResponse {
     int status = 200;
-    std::string content_type;   // "" = none
+    std::string content_type;  // "" = none
     std::string body;
-    std::string allow;          // Allow header, "" = none
+    std::string allow;  // Allow header, "" = none
 };
 
 // The GraphQL request, or the answer to one that never reaches execution.
@@ -26,8 +26,8 @@ std::variant<graphql::Request, TransportResponse> readRequest(const TransportReq
 // Status and content type of an executed request.
 TransportResponse writeResponse(const TransportRequest& request, graphql::Response response);
 
-// "application/json" or "application/graphql-response+json": the first type of Accept that is known, in written order; q values are
-// ignored; nothing known: the latter; no header: the former.
+// "application/json" or "application/graphql-response+json": the first type of Accept that is known, in written
+// order; q values are ignored; nothing known: the latter; no header: the former.
 std::string_view negotiate(const TransportRequest& request);
 
 }  // namespace dq::api

@@ -47,14 +47,16 @@ StatusOr<WriterSettings> writerSettings(const std::string& file, bool needs_lake
     WriterSettings out;
     DQ_ASSIGN_OR_RETURN(out.ingest, ingest::readIngestSettings(settings::processEnvironment));
     if (needs_lake && settings.ducklake_catalog_dsn.empty()) {
-        return absl::InvalidArgumentError("DUCKLAKE_CATALOG_DSN is empty: name the lake's catalog, or send the events to a server with --to URL");
+        return absl::InvalidArgumentError(
+            "DUCKLAKE_CATALOG_DSN is empty: name the lake's catalog, or send the events to a server with --to URL");
     }
     setLogLevel(settings.log_level);
     out.lake = lakeConfig(settings);
     return out;
 }
 
-// Cancels on SIGINT or SIGTERM: what was read is committed, then the command ends. A second signal ends the process at once.
+// Cancels on SIGINT or SIGTERM: what was read is committed, then the command ends. A second signal ends the process
+// at once.
 class CancelOnSignal {
   public:
     explicit CancelOnSignal(Cancel cancel) {
@@ -106,10 +108,14 @@ int runCommandLine(int argc, char** argv) {
     CLI::App app{"dq: the lake server for vehicle telemetry"};
     app.require_subcommand(1);
     ServeOptions serve_options;
-    auto* serve_command = app.add_subcommand("serve", "Serve queries (the default); with MATERIALIZER_ENABLED=true also decode");
+    auto* serve_command =
+        app.add_subcommand("serve", "Serve queries (the default); with MATERIALIZER_ENABLED=true also decode");
     serve_command->add_option("--settings", serve_options.settings_file, "settings file")->capture_default_str();
-    serve_command->add_flag("--dev", serve_options.development, "loopback only, no key service: prints a token; decodes and takes events");
-    serve_command->add_option("--dev-subject", serve_options.development_subject, "vehicle DID that the development token is good for")
+    serve_command->add_flag("--dev", serve_options.development,
+                            "loopback only, no key service: prints a token; decodes and takes events");
+    serve_command
+        ->add_option("--dev-subject", serve_options.development_subject,
+                     "vehicle DID that the development token is good for")
         ->capture_default_str();
 
     ingest::IngestCommand ingest_command;
@@ -117,7 +123,8 @@ int runCommandLine(int argc, char** argv) {
     auto* ingest_command_line = app.add_subcommand("ingest", "Read CloudEvents into lake.raw_events");
     ingest_command_line->add_option("inputs", ingest_command.inputs, "files, or - for standard input")->required();
     ingest_command_line->add_option("--settings", ingest_file, "settings file")->capture_default_str();
-    ingest_command_line->add_option("--profile", ingest_command.profile, "connection, raw or attestation")->capture_default_str();
+    ingest_command_line->add_option("--profile", ingest_command.profile, "connection, raw or attestation")
+        ->capture_default_str();
     ingest_command_line->add_option("--source", ingest_command.source, "source of every event, 0x…");
     ingest_command_line->add_flag("--trust-source", ingest_command.trust_source, "keep each event's own source");
     ingest_command_line->add_flag("--strict", ingest_command.strict, "stop before the bundle with the first bad event");

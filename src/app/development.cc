@@ -18,9 +18,14 @@ constexpr std::int64_t kDaySeconds = 86'400;
 settings::Environment developmentDefaults(settings::Environment environment) {
     return [environment = std::move(environment)](const std::string& name) -> std::optional<std::string> {
         static const absl::flat_hash_map<std::string, std::string> defaults = {
-            {"PORT", "8080"}, {"MON_PORT", "8888"}, {"GRPC_PORT", "8086"}, {"DIMO_REGISTRY_CHAIN_ID", "137"},
-            {"DUCKLAKE_CATALOG_DSN", "dq-data/catalog.ducklake"}, {"DUCKLAKE_DATA_PATH", "dq-data/lake"},
-            {"MATERIALIZER_ENABLED", "true"}, {"MATERIALIZER_POLL_INTERVAL", "1s"}};
+            {"PORT", "8080"},
+            {"MON_PORT", "8888"},
+            {"GRPC_PORT", "8086"},
+            {"DIMO_REGISTRY_CHAIN_ID", "137"},
+            {"DUCKLAKE_CATALOG_DSN", "dq-data/catalog.ducklake"},
+            {"DUCKLAKE_DATA_PATH", "dq-data/lake"},
+            {"MATERIALIZER_ENABLED", "true"},
+            {"MATERIALIZER_POLL_INTERVAL", "1s"}};
         if (name == "TOKEN_EXCHANGE_ISSUER_URL") return std::string(kIssuer);
         if (name == "TOKEN_EXCHANGE_JWK_KEY_SET_URL") return std::nullopt;
         auto value = environment(name);

@@ -20,7 +20,8 @@ lake::LakeConfig lakeConfig(const settings::Settings& settings) {
     config.max_connections = static_cast<int>(settings.duckdb_max_conns);
     // What the lake needs follows from where its files lie, not from where blobs lie.
     const std::array<std::string_view, 4> schemes = {"s3://", "s3a://", "gs://", "r2://"};
-    config.s3.enabled = std::any_of(schemes.begin(), schemes.end(), [&](std::string_view scheme) { return config.data_path.starts_with(scheme); });
+    config.s3.enabled = std::any_of(schemes.begin(), schemes.end(),
+                                    [&](std::string_view scheme) { return config.data_path.starts_with(scheme); });
     config.s3.region = settings.s3_aws_region;
     config.s3.access_key_id = settings.s3_aws_access_key_id;
     config.s3.secret_access_key = settings.s3_aws_secret_access_key;
@@ -30,7 +31,8 @@ lake::LakeConfig lakeConfig(const settings::Settings& settings) {
 
 decode::Options decodeOptions(const settings::Settings& settings) {
     decode::Options options;
-    options.compat = settings.materializer_decode_compat == settings::DecodeCompat::kExact ? decode::Compat::kExact : decode::Compat::kRepair;
+    options.compat = settings.materializer_decode_compat == settings::DecodeCompat::kExact ? decode::Compat::kExact
+                                                                                           : decode::Compat::kRepair;
     options.chain_id = settings.dimo_registry_chain_id;
     options.vehicle_address_hex = settings.vehicle_nft_address;
     return options;
@@ -40,7 +42,8 @@ materialize::MaterializerOptions materializerOptions(const settings::Settings& s
     materialize::MaterializerOptions options;
     options.poll_interval = settings.materializer_poll_interval;
     options.rollup_interval = settings.rollupInterval();
-    options.max_snapshot_span = static_cast<int>(std::clamp<std::int64_t>(settings.materializer_max_snapshot_span, 0, 1'000'000));
+    options.max_snapshot_span =
+        static_cast<int>(std::clamp<std::int64_t>(settings.materializer_max_snapshot_span, 0, 1'000'000));
     options.rebuild_rollups = settings.lake_rebuild_rollup_on_boot;
     options.limits.workers = settings.workers();
     return options;

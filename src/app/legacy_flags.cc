@@ -9,7 +9,8 @@ absl::StatusOr<LegacyFlags> parseLegacyFlags(const std::vector<std::string>& arg
     LegacyFlags flags;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const std::string& argument = arguments[i];
-        if (argument.size() < 2 || argument[0] != '-') return absl::InvalidArgumentError(strCat("unexpected argument: ", argument));
+        if (argument.size() < 2 || argument[0] != '-')
+            return absl::InvalidArgumentError(strCat("unexpected argument: ", argument));
         std::string name = argument.substr(argument[1] == '-' ? 2 : 1);
         std::optional<std::string> value;
         if (const auto equals = name.find('='); equals != std::string::npos) {

@@ -10,7 +10,7 @@ namespace dq::app {
 
 struct LegacyFlags {
     std::string settings = "settings.yaml";
-    std::string backfill_from, backfill_to;   // empty: as if not given
+    std::string backfill_from, backfill_to;  // empty: as if not given
     bool help = false;
 };
 // InvalidArgument names the first wrong flag.

@@ -13,10 +13,12 @@ namespace {
 
 constexpr std::int64_t kDrain = 25'000'000, kReadyProbe = 2'000'000;
 
-// Settings that a later build serves. Those that would change answers or tables stop the boot, the others are named in the log.
+// Settings that a later build serves. Those that would change answers or tables stop the boot, the others are named
+// in the log.
 absl::Status checkBuild(const settings::Settings& settings) {
     if (settings.materializer_enabled && settings.materializer_daily_rollup_mode != settings::DailyRollupMode::kOff) {
-        return absl::FailedPreconditionError("MATERIALIZER_DAILY_ROLLUP_MODE other than off is not available in this build");
+        return absl::FailedPreconditionError(
+            "MATERIALIZER_DAILY_ROLLUP_MODE other than off is not available in this build");
     }
     const auto inert = [](bool set, std::string_view name) {
         if (set) logWarn("setting has no effect in this build", {{"setting", name}});
@@ -49,7 +51,8 @@ absl::Status Process::openLake() {
 
 absl::Status Process::openMaterializer() {
     if (!settings_.materializer_enabled) return absl::OkStatus();
-    materializer_ = std::make_unique<materialize::Materializer>(lakes_->writer(), decodeOptions(settings_), materializerOptions(settings_), metrics_);
+    materializer_ = std::make_unique<materialize::Materializer>(lakes_->writer(), decodeOptions(settings_),
+                                                                materializerOptions(settings_), metrics_);
     return materializer_->prepare(cancel_);
 }
 
@@ -59,16 +62,21 @@ void Process::openApi() {
     if (development_) {
         keys = development_->keys;
     } else {
-        keys = std::make_shared<auth::KeySet>(auth::KeySet::Options{
-            .url = settings_.token_exchange_jwk_key_set_url, .issuer = settings_.token_exchange_issuer_url, .get = auth::curlGet()});
+        keys = std::make_shared<auth::KeySet>(auth::KeySet::Options{.url = settings_.token_exchange_jwk_key_set_url,
+                                                                    .issuer = settings_.token_exchange_issuer_url,
+                                                                    .get = auth::curlGet()});
     }
-    tokens_ = std::make_unique<auth::TokenValidator>(development_ ? development_->issuer : settings_.token_exchange_issuer_url, std::move(keys));
+    tokens_ = std::make_unique<auth::TokenValidator>(
+        development_ ? development_->issuer : settings_.token_exchange_issuer_url, std::move(keys));
     global_limit_ = std::make_unique<http::GlobalLimiter>(static_cast<int>(settings_.max_concurrent_requests));
-    subject_limit_ = std::make_unique<http::SubjectLimiter>(static_cast<int>(settings_.max_concurrent_requests_per_subject));
-    readiness_ = std::make_unique<Readiness>(Readiness::Options{}, [this] { return reader_->probe(cancel_.withTimeout(kReadyProbe)); }, fatal_);
+    subject_limit_ =
+        std::make_unique<http::SubjectLimiter>(static_cast<int>(settings_.max_concurrent_requests_per_subject));
+    readiness_ = std::make_unique<Readiness>(
+        Readiness::Options{}, [this] { return reader_->probe(cancel_.withTimeout(kReadyProbe)); }, fatal_);
 }
 
-// Events are taken wherever the lake is attached read-write. The table is made with the first post: a reader creates nothing unasked.
+// Events are taken wherever the lake is attached read-write. The table is made with the first post: a reader creates
+// nothing unasked.
 void Process::openIngest() {
     if (lakes_->reader().readOnly()) return;
     lake::Lake* target = lakes_->hasWriter() ? &lakes_->writer() : &lakes_->reader();
@@ -83,7 +91,8 @@ void Process::openIngest() {
     ingest::Committer::Options committing;
     committing.metrics = ingest_metrics_.get();
     committer_ = std::make_unique<ingest::Committer>(
-        [target, append, ready](std::span<const ingest::Row> rows, const Cancel& cancel) -> absl::StatusOr<std::int64_t> {
+        [target, append, ready](std::span<const ingest::Row> rows,
+                                const Cancel& cancel) -> absl::StatusOr<std::int64_t> {
             if (!ready->load()) {
                 DQ_RETURN_IF_ERROR(lake::ensureRawEvents(*target, cancel));
                 ready->store(true);
@@ -92,22 +101,27 @@ void Process::openIngest() {
         },
         committing);
     events_ = std::make_unique<ingest::EventsEndpoint>(
-        ingest::EventsEndpoint::Options{.token = settings_.ingest_token, .max_body_bytes = ingest_settings_.max_body_bytes}, *validator_, *committer_,
-        ingest_metrics_.get());
+        ingest::EventsEndpoint::Options{.token = settings_.ingest_token,
+                                        .max_body_bytes = ingest_settings_.max_body_bytes},
+        *validator_, *committer_, ingest_metrics_.get());
 }
 
 absl::Status Process::openServers() {
-    routes_ = std::make_unique<MainRoutes>(MainRoutes{.graphql = graphql_.get(), .tokens = tokens_.get(), .readiness = readiness_.get(),
-                                                      .events = events_.get(), .global_limit = global_limit_.get(),
-                                                      .subject_limit = subject_limit_.get(), .metrics = &metrics_,
+    routes_ = std::make_unique<MainRoutes>(MainRoutes{.graphql = graphql_.get(),
+                                                      .tokens = tokens_.get(),
+                                                      .readiness = readiness_.get(),
+                                                      .events = events_.get(),
+                                                      .global_limit = global_limit_.get(),
+                                                      .subject_limit = subject_limit_.get(),
+                                                      .metrics = &metrics_,
                                                       .max_request_micros = settings_.max_request_duration});
     http::ServerOptions options;
     if (development_) options.address = kDevelopmentAddress;
     options.port = static_cast<std::uint16_t>(settings_.port);
-    options.body_limit_of = [this](std::string_view path) -> std::size_t {
-        return path == "/v1/events" ? ingest_settings_.max_body_bytes : 4u * 1024 * 1024;
-    };
-    main_ = std::make_unique<http::Server>(options, [this](const http::Request& request, const Cancel& cancel) { return routes_->handle(request, cancel); });
+    options.body_limit_of = [this](std::string_view path) { return bodyLimit(path, ingest_settings_.max_body_bytes); };
+    main_ = std::make_unique<http::Server>(options, [this](const http::Request& request, const Cancel& cancel) {
+        return routes_->handle(request, cancel);
+    });
     logInfo(strCat("Server started on port: ", settings_.port));
     return main_->start();
 }
@@ -131,7 +145,9 @@ absl::Status Process::boot(std::function<void()> fatal) {
     if (development_) monitoring.address = kDevelopmentAddress;
     monitoring.port = static_cast<std::uint16_t>(settings_.mon_port);
     monitoring.workers = 2;
-    monitoring_ = std::make_unique<http::Server>(monitoring, [this](const http::Request& request, const Cancel&) { return handleMonitoring(request, metrics_); });
+    monitoring_ = std::make_unique<http::Server>(monitoring, [this](const http::Request& request, const Cancel&) {
+        return handleMonitoring(request, metrics_);
+    });
     DQ_RETURN_IF_ERROR(monitoring_->start());
     DQ_RETURN_IF_ERROR(openLake());
     DQ_RETURN_IF_ERROR(openMaterializer());
@@ -144,7 +160,8 @@ absl::Status Process::boot(std::function<void()> fatal) {
 
 void Process::shutDown() {
     if (readiness_ != nullptr) readiness_->stop();
-    if (main_ != nullptr && !main_->stop(kDrain)) logWarn("requests were still running after the drain time", {{"addr", strCat(":", settings_.port)}});
+    if (main_ != nullptr && !main_->stop(kDrain))
+        logWarn("requests were still running after the drain time", {{"addr", strCat(":", settings_.port)}});
     if (committer_ != nullptr) committer_->stop(kDrain);
     cancel_.cancel();
     if (decode_thread_.joinable()) decode_thread_.join();

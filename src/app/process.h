@@ -32,7 +32,8 @@ class Process {
   public:
     Process(settings::Settings settings, ingest::IngestSettings ingest, std::optional<DevelopmentAuth> development);
     ~Process();
-    // Opens all of it; the error says what could not be. `fatal` is called from other threads when the process must end with 1.
+    // Opens all of it; the error says what could not be. `fatal` is called from other threads when the process must
+    // end with 1.
     absl::Status boot(std::function<void()> fatal);
     // Stops taking requests, waits for the running ones, ends the decode loop, closes the lake.
     void shutDown();

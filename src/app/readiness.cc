@@ -4,7 +4,8 @@
 
 namespace dq::app {
 
-Readiness::Readiness(Options options, std::function<absl::Status()> probe, std::function<void()> give_up, const Clock& clock)
+Readiness::Readiness(Options options, std::function<absl::Status()> probe, std::function<void()> give_up,
+                     const Clock& clock)
     : options_(options), probe_(std::move(probe)), give_up_(std::move(give_up)), clock_(clock) {}
 
 bool Readiness::judge(std::int64_t now) const {

@@ -20,7 +20,8 @@ class Readiness {
         std::int64_t give_up_micros = 300'000'000;
     };
     // `probe` is the raw check; `give_up` is called once when it has failed for the whole time.
-    Readiness(Options options, std::function<absl::Status()> probe, std::function<void()> give_up, const Clock& clock = systemClock());
+    Readiness(Options options, std::function<absl::Status()> probe, std::function<void()> give_up,
+              const Clock& clock = systemClock());
     bool ready();
     // From now on not ready: the process is going down.
     void stop();
@@ -31,7 +32,7 @@ class Readiness {
     const std::function<absl::Status()> probe_;
     const std::function<void()> give_up_;
     const Clock& clock_;
-    std::mutex mutex_;   // also held by the check, so that others wait for its result
+    std::mutex mutex_;  // also held by the check, so that others wait for its result
     std::optional<std::int64_t> last_run_, last_success_, failing_since_;
     bool last_result_ = false, stopped_ = false, gave_up_ = false;
 };

@@ -31,6 +31,9 @@ struct MainRoutes {
     http::Response postEvents(const http::Request& request, const Cancel& cancel) const;
 };
 
+// The largest body a path of the main server takes.
+std::size_t bodyLimit(std::string_view path, std::size_t events_limit);
+
 http::Response handleMonitoring(const http::Request& request, const Metrics& metrics);
 
 }  // namespace dq::app

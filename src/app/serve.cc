@@ -10,15 +10,15 @@
 #include <filesystem>
 
 #include "app/process.h"
+#include "app/serve_settings.h"
 #include "core/log.h"
 #include "core/status.h"
-#include "ingest/ingest_settings.h"
 
 namespace dq::app {
 namespace {
 
-// SIGINT and SIGTERM as a readable descriptor, and a second one for fatal events of other threads. Made before any thread starts, so
-// that no thread takes the signals.
+// SIGINT and SIGTERM as a readable descriptor, and a second one for fatal events of other threads. Made before any
+// thread starts, so that no thread takes the signals.
 class StopEvents {
   public:
     StopEvents() {
@@ -40,8 +40,7 @@ class StopEvents {
     // True for a signal, false for a fatal event.
     bool wait() {
         pollfd fds[2] = {{signal_fd_, POLLIN, 0}, {fatal_fd_, POLLIN, 0}};
-        while (poll(fds, 2, -1) < 0) {
-        }
+        while (poll(fds, 2, -1) < 0) {}
         return (fds[0].revents & POLLIN) != 0;
     }
     // From now on a signal ends the process at once.
@@ -64,32 +63,19 @@ void makeDevelopmentFolder(const settings::Settings& settings) {
     }
 }
 
-struct Loaded {
-    settings::Settings settings;
-    ingest::IngestSettings ingest;
-};
-StatusOr<Loaded> load(const ServeOptions& options) {
-    const auto environment = options.development ? developmentDefaults(settings::processEnvironment) : settings::Environment(settings::processEnvironment);
-    Loaded loaded;
-    DQ_ASSIGN_OR_RETURN(loaded.settings, settings::loadSettings(options.settings_file, environment));
-    if (!loaded.settings.file_note.empty()) std::printf("%s\n", loaded.settings.file_note.c_str());
-    DQ_RETURN_IF_ERROR(loaded.settings.checkServer());
-    DQ_ASSIGN_OR_RETURN(loaded.ingest, ingest::readIngestSettings(settings::processEnvironment));
-    setLogLevel(loaded.settings.log_level);
-    for (const std::string& warning : loaded.settings.warnings) logWarn(warning);
-    return loaded;
-}
-
 }  // namespace
 
 int serve(const ServeOptions& options) {
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     StopEvents events;
-    auto loaded = load(options);
+    auto loaded = loadServeSettings(options, settings::processEnvironment);
     if (!loaded.ok()) {
         logFatal("Invalid configuration.", {{"error", loaded.status().message()}});
         return 1;
     }
+    if (!loaded->settings.file_note.empty()) std::printf("%s\n", loaded->settings.file_note.c_str());
+    setLogLevel(loaded->settings.log_level);
+    for (const std::string& warning : loaded->settings.warnings) logWarn(warning);
     std::optional<DevelopmentAuth> development;
     if (options.development) {
         auto made = developmentAuth(options.development_subject);
