@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+
 #include "app/lake_settings.h"
 #include "core/log.h"
 #include "core/status.h"
@@ -118,6 +120,9 @@ absl::Status Process::openServers() {
     http::ServerOptions options;
     if (development_) options.address = kDevelopmentAddress;
     options.port = static_cast<std::uint16_t>(settings_.port);
+    // More workers than admitted requests: those over the limit are shed by it, and /ready does not wait behind slow
+    // queries.
+    options.workers = static_cast<int>(std::clamp<std::int64_t>(settings_.max_concurrent_requests + 8, 16, 1024));
     options.body_limit_of = [this](std::string_view path) { return bodyLimit(path, ingest_settings_.max_body_bytes); };
     main_ = std::make_unique<http::Server>(options, [this](const http::Request& request, const Cancel& cancel) {
         return routes_->handle(request, cancel);

@@ -1,4 +1,5 @@
-// String building over std::string_view: the distribution's Abseil has a string_view type of its own, which its functions demand.
+// String building over std::string_view: the distribution's Abseil has a string_view type of its own, which its
+// functions demand.
 #pragma once
 #include <absl/strings/str_cat.h>
 

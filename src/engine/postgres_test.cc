@@ -17,7 +17,8 @@ using namespace testing;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A schema of its own in the server holds the lake's catalog; `killer_` ends the sessions of everyone else in this test.
+// A schema of its own in the server holds the lake's catalog; `killer_` ends the sessions of everyone
+// else in this test.
 class PostgresTest : public ::testing::Test {
   protected:
     void SetUp() override {

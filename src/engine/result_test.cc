@@ -204,8 +204,8 @@ TEST(Result, ErrorWhileStreamingEndsTheResult) {
     EXPECT_EQ(number(connection, "SELECT 1"), 1);
 }
 
-// A stream that is dropped half-way must not keep its transaction: it would pin a snapshot. While one is active, the file
-// of a detached database stays in use.
+// A stream that is dropped half-way must not keep its transaction: it would pin a snapshot. While one is active, the
+// file of a detached database stays in use.
 TEST(Result, AbandonedStreamReleasesItsTransaction) {
     TempFolder folder;
     auto database = openDatabase();

@@ -149,8 +149,7 @@ bool Connection::beginRequest() {
         return false;
     }
     request_start_ = steadyNow();
-    parser_.emplace(host_.options.max_header_bytes,
-                    [this](std::string_view path) { return bodyLimit(path); });
+    parser_.emplace(host_.options.max_header_bytes, [this](std::string_view path) { return bodyLimit(path); });
     enter(State::kHeader);
     return true;
 }

@@ -110,7 +110,8 @@ struct RequestParser::Impl final : beast_http::basic_parser<true> {
     void on_finish_impl(error_code&) override {}
 };
 
-RequestParser::RequestParser(std::size_t max_header_bytes, std::function<std::size_t(std::string_view path)> body_limit_of)
+RequestParser::RequestParser(std::size_t max_header_bytes,
+                             std::function<std::size_t(std::string_view path)> body_limit_of)
     : impl_(std::make_unique<Impl>(max_header_bytes, std::move(body_limit_of))) {}
 RequestParser::~RequestParser() = default;
 

@@ -65,15 +65,17 @@ std::string attachLakeStatement(const LakeConfig& config) {
     if (config.read_only) options.push_back("READ_ONLY");
     options.push_back("DATA_INLINING_ROW_LIMIT 0");
     return strCat("ATTACH IF NOT EXISTS ", quoteLiteral(strCat(postgres ? "ducklake:postgres:" : "ducklake:", dsn)),
-                        " AS lake (", absl::StrJoin(options, ", "), ")");
+                  " AS lake (", absl::StrJoin(options, ", "), ")");
 }
 
 std::string attachMetaStatement(const LakeConfig& config) {
     const std::string dsn = effectiveDsn(config);
     if (catalogKind(dsn) == CatalogKind::kPostgres) {
-        return strCat("ATTACH IF NOT EXISTS ", quoteLiteral(dsn), " AS meta (TYPE postgres", config.read_only ? ", READ_ONLY)" : ")");
+        return strCat("ATTACH IF NOT EXISTS ", quoteLiteral(dsn), " AS meta (TYPE postgres",
+                      config.read_only ? ", READ_ONLY)" : ")");
     }
-    return strCat("ATTACH IF NOT EXISTS ", quoteLiteral(dsn + ".progress.db"), " AS meta", config.read_only ? " (READ_ONLY)" : "");
+    return strCat("ATTACH IF NOT EXISTS ", quoteLiteral(dsn + ".progress.db"), " AS meta",
+                  config.read_only ? " (READ_ONLY)" : "");
 }
 
 std::string createSecretStatement(const S3Config& s3) {
@@ -110,7 +112,8 @@ std::vector<BootstrapStatement> bootstrapStatements(const LakeConfig& config, bo
     out.push_back({"SET parquet_metadata_cache = true", true, false});
     once("SET preserve_insertion_order = false");
     out.push_back({"SET TimeZone = 'UTC'", true, false});
-    const std::string dir = config.extension_directory.empty() ? defaultExtensionDirectory() : config.extension_directory;
+    const std::string dir =
+        config.extension_directory.empty() ? defaultExtensionDirectory() : config.extension_directory;
     if (!dir.empty()) once(strCat("SET extension_directory = ", quoteLiteral(dir)));
     if (config.s3.enabled) {
         once(loadStatement(dir, "httpfs"));
@@ -120,8 +123,8 @@ std::vector<BootstrapStatement> bootstrapStatements(const LakeConfig& config, bo
     once(loadStatement(dir, "ducklake"));
     if (!file) once(loadStatement(dir, "postgres_scanner"));
     if (!config.read_only) {
-        // A commit that only lost the race for the next snapshot id is repeated by the extension itself; with a growing
-        // backoff 100 tries would take hours, so the wait stays constant.
+        // A commit that only lost the race for the next snapshot id is repeated by the extension itself; with a
+        // growing backoff 100 tries would take hours, so the wait stays constant.
         once("SET ducklake_max_retry_count = 100");
         once("SET ducklake_retry_backoff = 1.0");
     }

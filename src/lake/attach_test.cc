@@ -37,8 +37,9 @@ TEST(Attach, Acceptance03_MemoryLimitOfEachSide) {
 
 TEST(Attach, Acceptance07_Secret) {
     S3Config s3{true, "us-east-1", "AKIA123", "shh's", "http://localhost:9000"};
-    EXPECT_EQ(createSecretStatement(s3), "CREATE OR REPLACE SECRET dq_s3 (TYPE s3, KEY_ID 'AKIA123', SECRET 'shh''s', REGION 'us-east-1', "
-                                         "ENDPOINT 'localhost:9000', URL_STYLE 'path', USE_SSL false)");
+    EXPECT_EQ(createSecretStatement(s3),
+              "CREATE OR REPLACE SECRET dq_s3 (TYPE s3, KEY_ID 'AKIA123', SECRET 'shh''s', REGION 'us-east-1', "
+              "ENDPOINT 'localhost:9000', URL_STYLE 'path', USE_SSL false)");
     s3.access_key_id.clear();
     s3.endpoint = "https://minio.internal:9000";
     EXPECT_THAT(createSecretStatement(s3), HasSubstr("PROVIDER credential_chain"));
@@ -47,7 +48,8 @@ TEST(Attach, Acceptance07_Secret) {
 
 TEST(Attach, Acceptance08_ConnectTimeout) {
     EXPECT_EQ(withConnectTimeout("postgres://u:p@h:5432/db"), "postgres://u:p@h:5432/db?connect_timeout=10");
-    EXPECT_EQ(withConnectTimeout("postgres://u:p@h:5432/db?sslmode=require"), "postgres://u:p@h:5432/db?sslmode=require&connect_timeout=10");
+    EXPECT_EQ(withConnectTimeout("postgres://u:p@h:5432/db?sslmode=require"),
+              "postgres://u:p@h:5432/db?sslmode=require&connect_timeout=10");
     EXPECT_EQ(withConnectTimeout("host=h dbname=db user=u"), "host=h dbname=db user=u connect_timeout=10");
     EXPECT_EQ(withConnectTimeout("host=h connect_timeout=3"), "host=h connect_timeout=3");
     EXPECT_EQ(withConnectTimeout("/var/lib/dq/catalog.db"), "/var/lib/dq/catalog.db");
@@ -58,14 +60,17 @@ TEST(Attach, Acceptance09_AttachTexts) {
     config.catalog_dsn = "postgresql://primary/dq";
     config.catalog_read_dsn = "postgresql://replica/dq";
     config.data_path = "s3://b/lake/";
-    EXPECT_EQ(attachLakeStatement(config), "ATTACH IF NOT EXISTS 'ducklake:postgres:postgresql://primary/dq?connect_timeout=10' AS lake "
-                                           "(DATA_PATH 's3://b/lake/', DATA_INLINING_ROW_LIMIT 0)");
-    EXPECT_EQ(attachMetaStatement(config), "ATTACH IF NOT EXISTS 'postgresql://primary/dq?connect_timeout=10' AS meta (TYPE postgres)");
+    EXPECT_EQ(attachLakeStatement(config),
+              "ATTACH IF NOT EXISTS 'ducklake:postgres:postgresql://primary/dq?connect_timeout=10' AS lake "
+              "(DATA_PATH 's3://b/lake/', DATA_INLINING_ROW_LIMIT 0)");
+    EXPECT_EQ(attachMetaStatement(config),
+              "ATTACH IF NOT EXISTS 'postgresql://primary/dq?connect_timeout=10' AS meta (TYPE postgres)");
     config.read_only = true;
     EXPECT_THAT(attachLakeStatement(config), HasSubstr("replica"));
     EXPECT_THAT(attachLakeStatement(config), Not(HasSubstr("primary")));
     EXPECT_THAT(attachLakeStatement(config), HasSubstr("READ_ONLY"));
-    EXPECT_EQ(attachMetaStatement(config), "ATTACH IF NOT EXISTS 'postgresql://replica/dq?connect_timeout=10' AS meta (TYPE postgres, READ_ONLY)");
+    EXPECT_EQ(attachMetaStatement(config),
+              "ATTACH IF NOT EXISTS 'postgresql://replica/dq?connect_timeout=10' AS meta (TYPE postgres, READ_ONLY)");
     config.catalog_dsn = "/x/c.ducklake";
     config.catalog_read_dsn.clear();
     EXPECT_EQ(attachMetaStatement(config), "ATTACH IF NOT EXISTS '/x/c.ducklake.progress.db' AS meta (READ_ONLY)");
@@ -109,7 +114,8 @@ TEST(Attach, Acceptance28_LakePathAloneDecidesS3) {
     for (const std::string& text : texts(config, true, false)) EXPECT_THAT(text, Not(HasSubstr("SECRET")));
     config.s3.enabled = true;
     const auto with = texts(config, true, false);
-    EXPECT_TRUE(std::any_of(with.begin(), with.end(), [](const std::string& text) { return contains(text, "SECRET dq_s3"); }));
+    EXPECT_TRUE(
+        std::any_of(with.begin(), with.end(), [](const std::string& text) { return contains(text, "SECRET dq_s3"); }));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
-// The change feed of lake.raw_events: which snapshots exist, and the rows that a span of them inserted, as one unsorted stream.
+// The change feed of lake.raw_events: which snapshots exist, and the rows that a span of them inserted, as one
+// unsorted stream.
 //
-// Facts (materializer.md §4.1): start and end of a span must be retained; the table must exist at the end; the order of rows is not a
-// contract; a rewrite of delete-heavy files delivers surviving rows again (the anti-join absorbs them).
+// Facts (materializer.md §4.1): start and end of a span must be retained; the table must exist at the end; the order
+// of rows is not a contract; a rewrite of delete-heavy files delivers surviving rows again (the anti-join absorbs
+// them).
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -16,7 +18,7 @@ namespace dq::lake {
 struct Snapshot {
     std::int64_t id = 0;
     Micros committed = 0;
-    bool touches_raw_events = false;   // inserted (also inlined) raw rows, or rewrote files that hold some
+    bool touches_raw_events = false;  // inserted (also inlined) raw rows, or rewrote files that hold some
 };
 
 // Newest snapshot id.
@@ -24,8 +26,8 @@ StatusOr<std::int64_t> headSnapshot(engine::Connection& connection, const Cancel
 // Retained snapshots with an id above `after`, ascending.
 struct SnapshotList {
     std::vector<Snapshot> snapshots;
-    // Where the feed may start: the greatest retained id ≤ after + 1. None: the snapshots right after `after` have expired, and what
-    // they inserted must be read from the base table.
+    // Where the feed may start: the greatest retained id ≤ after + 1. None: the snapshots right after `after` have
+    // expired, and what they inserted must be read from the base table.
     std::optional<std::int64_t> feed_start;
     bool raw_events_exists = false;
 };
@@ -33,13 +35,25 @@ StatusOr<SnapshotList> snapshotsAfter(engine::Connection& connection, std::int64
 
 // Columns of feed chunks, in order.
 enum FeedColumn : int {
-    kFeedSubject, kFeedTime, kFeedType, kFeedId, kFeedSource, kFeedProducer, kFeedDataVersion, kFeedExtras, kFeedData, kFeedDataBase64, kFeedDataIndexKey
+    kFeedSubject,
+    kFeedTime,
+    kFeedType,
+    kFeedId,
+    kFeedSource,
+    kFeedProducer,
+    kFeedDataVersion,
+    kFeedExtras,
+    kFeedData,
+    kFeedDataBase64,
+    kFeedDataIndexKey
 };
-// Rows inserted by snapshots (after, to], read once, streamed; the feed is asked from `start` (≤ after + 1, retained). Occupies the
-// connection until drained.
-StatusOr<engine::Result> streamInsertions(engine::Connection& connection, std::int64_t start, std::int64_t after, std::int64_t to,
-                                          const Cancel& cancel);
-// The same rows out of the base table as of snapshot `to`: ids of inserted rows survive expiry, so nothing is lost but rows deleted since.
-StatusOr<engine::Result> streamExpired(engine::Connection& connection, std::int64_t after, std::int64_t to, const Cancel& cancel);
+// Rows inserted by snapshots (after, to], read once, streamed; the feed is asked from `start` (≤ after + 1,
+// retained). Occupies the connection until drained.
+StatusOr<engine::Result> streamInsertions(engine::Connection& connection, std::int64_t start, std::int64_t after,
+                                          std::int64_t to, const Cancel& cancel);
+// The same rows out of the base table as of snapshot `to`: ids of inserted rows survive expiry, so nothing is lost
+// but rows deleted since.
+StatusOr<engine::Result> streamExpired(engine::Connection& connection, std::int64_t after, std::int64_t to,
+                                       const Cancel& cancel);
 
 }  // namespace dq::lake

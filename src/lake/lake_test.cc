@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr Micros kStart = 1'792'454'400LL * kMicrosPerSecond;   // 2026-10-20
+constexpr Micros kStart = 1'792'454'400LL * kMicrosPerSecond;  // 2026-10-20
 
 class LakeTest : public testing::TestWithParam<CatalogKind> {
   protected:
@@ -52,11 +52,13 @@ TEST_P(LakeTest, SessionsAreUtcAndSettingsReadBack) {
     config.temp_directory = lake_->folder() + "/spill";
     auto opened = Lakes::open(config, true);
     ASSERT_TRUE(opened.ok()) << opened.status();
-    for (int i = 0; i < 2; ++i) {   // every connection, not only the first
+    for (int i = 0; i < 2; ++i) {  // every connection, not only the first
         auto first = (*opened)->writer().acquire();
         auto second = (*opened)->writer().acquire();
         ASSERT_TRUE(second.ok());
-        auto result = (*second)->query("SELECT current_setting('TimeZone'), current_setting('threads')::VARCHAR, current_setting('temp_directory')");
+        auto result = (*second)->query(
+            "SELECT current_setting('TimeZone'), current_setting('threads')::VARCHAR, "
+            "current_setting('temp_directory')");
         ASSERT_TRUE(result.ok()) << result.status();
         auto chunk = result->next();
         EXPECT_EQ((*chunk)->strings(0)[0], "UTC");
@@ -81,31 +83,49 @@ TEST_P(LakeTest, Acceptance16_ColumnsInOrder) {
     bootstrap();
     ASSERT_TRUE(ensureRawEvents(lake_->writer(), Cancel::root()).ok());
     const auto columns = [&](const std::string& table) {
-        return lake_->value(strCat("SELECT string_agg(column_name || ' ' || data_type, ',' ORDER BY column_index) FROM duckdb_columns() WHERE database_name = 'lake' AND table_name = '",
-                                   table, "'"));
+        return lake_->value(
+            strCat("SELECT string_agg(column_name || ' ' || data_type, ',' ORDER BY column_index) FROM "
+                   "duckdb_columns() WHERE database_name = 'lake' AND table_name = '",
+                   table, "'"));
     };
-    EXPECT_EQ(columns("signals"), "subject VARCHAR,subject_bucket INTEGER,name VARCHAR,timestamp TIMESTAMP WITH TIME ZONE,source VARCHAR,producer VARCHAR,"
-                                  "cloud_event_id VARCHAR,value_number DOUBLE,value_string VARCHAR,loc_lat DOUBLE,loc_lon DOUBLE,loc_hdop DOUBLE,loc_heading DOUBLE");
-    EXPECT_EQ(columns("events"), "subject VARCHAR,subject_bucket INTEGER,source VARCHAR,producer VARCHAR,cloud_event_id VARCHAR,type VARCHAR,data_version VARCHAR,"
-                                 "name VARCHAR,timestamp TIMESTAMP WITH TIME ZONE,duration_ns UBIGINT,metadata VARCHAR,tags VARCHAR[]");
-    EXPECT_EQ(columns("raw_events"), "subject VARCHAR,time TIMESTAMP WITH TIME ZONE,type VARCHAR,id VARCHAR,source VARCHAR,producer VARCHAR,data_content_type VARCHAR,"
-                                     "data_version VARCHAR,extras VARCHAR,data VARCHAR,data_base64 BLOB,data_index_key VARCHAR,voids_id VARCHAR");
+    EXPECT_EQ(columns("signals"),
+              "subject VARCHAR,subject_bucket INTEGER,name VARCHAR,timestamp TIMESTAMP WITH TIME ZONE,source "
+              "VARCHAR,producer VARCHAR,"
+              "cloud_event_id VARCHAR,value_number DOUBLE,value_string VARCHAR,loc_lat DOUBLE,loc_lon DOUBLE,loc_hdop "
+              "DOUBLE,loc_heading DOUBLE");
+    EXPECT_EQ(columns("events"),
+              "subject VARCHAR,subject_bucket INTEGER,source VARCHAR,producer VARCHAR,cloud_event_id VARCHAR,type "
+              "VARCHAR,data_version VARCHAR,"
+              "name VARCHAR,timestamp TIMESTAMP WITH TIME ZONE,duration_ns UBIGINT,metadata VARCHAR,tags VARCHAR[]");
+    EXPECT_EQ(
+        columns("raw_events"),
+        "subject VARCHAR,time TIMESTAMP WITH TIME ZONE,type VARCHAR,id VARCHAR,source VARCHAR,producer "
+        "VARCHAR,data_content_type VARCHAR,"
+        "data_version VARCHAR,extras VARCHAR,data VARCHAR,data_base64 BLOB,data_index_key VARCHAR,voids_id VARCHAR");
 }
 
 TEST_P(LakeTest, MutableTablesNeverInline) {
     bootstrap();
-    EXPECT_THAT(lake_->rows("SELECT scope_entry FROM ducklake_options('lake') WHERE option_name = 'data_inlining_row_limit' AND scope = 'TABLE' AND value = '0' ORDER BY 1"),
-                ElementsAre("main.events_dirty_subjects", "main.events_latest", "main.ingest_progress", "main.signals_dirty_subjects", "main.signals_latest"));
+    EXPECT_THAT(lake_->rows("SELECT scope_entry FROM ducklake_options('lake') WHERE option_name = "
+                            "'data_inlining_row_limit' AND scope = 'TABLE' AND value = '0' ORDER BY 1"),
+                ElementsAre("main.events_dirty_subjects", "main.events_latest", "main.ingest_progress",
+                            "main.signals_dirty_subjects", "main.signals_latest"));
 }
 
 TEST_P(LakeTest, Acceptance25_HalfAppliedLayoutIsCompleted) {
-    lake_->run(R"(CREATE TABLE lake.signals_latest (subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "timestamp" TIMESTAMPTZ, value_number DOUBLE,
-        value_string VARCHAR, loc_lat DOUBLE, loc_lon DOUBLE, loc_hdop DOUBLE, loc_heading DOUBLE, "count" BIGINT, first_seen TIMESTAMPTZ, last_seen TIMESTAMPTZ))");
+    lake_->run(
+        R"(CREATE TABLE lake.signals_latest (subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "timestamp"
+            TIMESTAMPTZ, value_number DOUBLE,
+        value_string VARCHAR, loc_lat DOUBLE, loc_lon DOUBLE, loc_hdop DOUBLE, loc_heading DOUBLE, "count" BIGINT,
+        first_seen TIMESTAMPTZ, last_seen TIMESTAMPTZ))");
     bootstrap();
     EXPECT_EQ(lake_->number(R"(SELECT count(*) FROM __ducklake_metadata_lake.ducklake_partition_info p
         JOIN __ducklake_metadata_lake.ducklake_table t ON t.table_id = p.table_id AND t.end_snapshot IS NULL
-        WHERE p.end_snapshot IS NULL AND t.table_name = 'signals_latest')"), 1);
-    EXPECT_EQ(lake_->number("SELECT count(*) FROM duckdb_columns() WHERE database_name = 'lake' AND table_name = 'signals_latest' AND column_name = 'loc_ts'"), 1);
+        WHERE p.end_snapshot IS NULL AND t.table_name = 'signals_latest')"),
+              1);
+    EXPECT_EQ(lake_->number("SELECT count(*) FROM duckdb_columns() WHERE database_name = 'lake' AND table_name = "
+                            "'signals_latest' AND column_name = 'loc_ts'"),
+              1);
     const std::int64_t before = snapshots();
     bootstrap();
     EXPECT_EQ(snapshots(), before);
@@ -114,14 +134,21 @@ TEST_P(LakeTest, Acceptance25_HalfAppliedLayoutIsCompleted) {
 TEST_P(LakeTest, Acceptance19_Acceptance27_OneCursorRowAfterRacingBoots) {
     bootstrap();
     // Two first boots leave doubled rows: inserts never exclude each other.
-    lake_->run("INSERT INTO lake.ingest_progress VALUES ('lake.raw_events#snapshot', '7'), ('lake.raw_events#writer', '-/0')");
+    lake_->run(
+        "INSERT INTO lake.ingest_progress VALUES ('lake.raw_events#snapshot', '7'), ('lake.raw_events#writer', '-/0')");
     bootstrap();
-    EXPECT_THAT(lake_->rows(R"(SELECT "partition", "cursor" FROM lake.ingest_progress WHERE "partition" LIKE 'lake.raw_events#%' ORDER BY 1)"),
-                ElementsAre("lake.raw_events#snapshot|0", "lake.raw_events#writer|-/0"));
+    EXPECT_THAT(
+        lake_->rows(
+            R"(SELECT "partition", "cursor" FROM lake.ingest_progress WHERE "partition" LIKE 'lake.raw_events#%' ORDER
+                BY 1)"),
+        ElementsAre("lake.raw_events#snapshot|0", "lake.raw_events#writer|-/0"));
 }
 
 TEST_P(LakeTest, Acceptance26_EncryptionMismatchIsNamedBeforeAnyWrite) {
-    { auto created = Lakes::open(lake_->config(), true); ASSERT_TRUE(created.ok()) << created.status(); }
+    {
+        auto created = Lakes::open(lake_->config(), true);
+        ASSERT_TRUE(created.ok()) << created.status();
+    }
     LakeConfig config = lake_->config();
     config.encryption = true;
     const auto opened = Lakes::open(config, true);
@@ -162,8 +189,10 @@ TEST_P(LakeTest, RawEventsKeepEveryColumn) {
     const auto snapshot = appendRawEvents(lake_->writer(), bundle, Cancel::root());
     ASSERT_TRUE(snapshot.ok()) << snapshot.status();
     EXPECT_EQ(*snapshot, lake_->number("SELECT max(snapshot_id) FROM ducklake_snapshots('lake')"));
-    EXPECT_THAT(lake_->rows("SELECT id, \"time\", data IS NULL, data_base64::VARCHAR, data_index_key, voids_id, extras FROM lake.raw_events ORDER BY id"),
-                ElementsAre("a|2026-10-20 00:00:00+00|false|-|-|-|{}", "b|2026-10-20 00:00:00.001+00|true|SGVsbG8gV29ybGQ=|-|v|{}"));
+    EXPECT_THAT(lake_->rows("SELECT id, \"time\", data IS NULL, data_base64::VARCHAR, data_index_key, voids_id, extras "
+                            "FROM lake.raw_events ORDER BY id"),
+                ElementsAre("a|2026-10-20 00:00:00+00|false|-|-|-|{}",
+                            "b|2026-10-20 00:00:00.001+00|true|SGVsbG8gV29ybGQ=|-|v|{}"));
     EXPECT_EQ(*appendRawEvents(lake_->writer(), {}, Cancel::root()), 0);
     EXPECT_EQ(lake_->number("SELECT max(snapshot_id) FROM ducklake_snapshots('lake')"), *snapshot);
 }
@@ -175,7 +204,7 @@ TEST_P(LakeTest, FeedDeliversEachInsertOnceFromAnyStart) {
     for (int i = 0; i < 3; ++i) {
         const std::vector<cloudevent::Row> bundle = {statusRow(i, strCat("e", i), kStart, "speed", i)};
         ids.push_back(*appendRawEvents(lake_->writer(), bundle, Cancel::root()));
-        lake_->run("INSERT INTO lake.ingest_progress VALUES ('other', 'table')");   // snapshots of other tables between
+        lake_->run("INSERT INTO lake.ingest_progress VALUES ('other', 'table')");  // snapshots of other tables between
     }
     auto connection = lake_->writer().acquire();
     const auto list = snapshotsAfter(**connection, ids[0] - 1, Cancel::root());

@@ -21,7 +21,8 @@ struct StoredRow {
 
 StatusOr<std::vector<StoredRow>> readRows(engine::Connection& connection, const Cancel& cancel) {
     std::vector<StoredRow> rows;
-    DQ_ASSIGN_OR_RETURN(auto result, connection.query(R"(SELECT "partition", "cursor" FROM lake.ingest_progress)", cancel));
+    DQ_ASSIGN_OR_RETURN(auto result,
+                        connection.query(R"(SELECT "partition", "cursor" FROM lake.ingest_progress)", cancel));
     while (true) {
         DQ_ASSIGN_OR_RETURN(auto chunk, result.next());
         if (!chunk) return rows;
@@ -36,19 +37,25 @@ StatusOr<std::vector<StoredRow>> readRows(engine::Connection& connection, const 
 std::string survivor(std::string_view key, const std::vector<std::string>& values) {
     std::string best = values.front();
     for (const std::string& value : values) {
-        const bool less = key == kCursorKey && parseCursor(value).ok() && parseCursor(best).ok() ? *parseCursor(value) < *parseCursor(best)
-                                                                                                : value < best;
+        const bool less = key == kCursorKey && parseCursor(value).ok() && parseCursor(best).ok()
+                              ? *parseCursor(value) < *parseCursor(best)
+                              : value < best;
         if (less) best = value;
     }
     return best;
 }
 
-Status collapse(engine::Connection& connection, const std::string& key, const std::vector<std::string>& values, const Cancel& cancel) {
+Status collapse(engine::Connection& connection, const std::string& key, const std::vector<std::string>& values,
+                const Cancel& cancel) {
     logWarn("ingest_progress holds several rows of one key; keeping one", {{"key", key}, {"rows", values.size()}});
     DQ_ASSIGN_OR_RETURN(auto transaction, Transaction::begin(connection));
     DQ_RETURN_IF_ERROR(connection.execute(touchLeaseSql(), cancel).status());
-    DQ_RETURN_IF_ERROR(connection.execute(Sql{R"(DELETE FROM lake.ingest_progress WHERE "partition" = $1)", {key}}, cancel).status());
-    DQ_RETURN_IF_ERROR(connection.execute(Sql{"INSERT INTO lake.ingest_progress VALUES ($1, $2)", {key, survivor(key, values)}}, cancel).status());
+    DQ_RETURN_IF_ERROR(
+        connection.execute(Sql{R"(DELETE FROM lake.ingest_progress WHERE "partition" = $1)", {key}}, cancel).status());
+    DQ_RETURN_IF_ERROR(
+        connection
+            .execute(Sql{"INSERT INTO lake.ingest_progress VALUES ($1, $2)", {key, survivor(key, values)}}, cancel)
+            .status());
     return transaction.commit();
 }
 
@@ -82,8 +89,8 @@ StatusOr<std::int64_t> parseCursor(std::string_view text) {
     std::int64_t value = 0;
     if (!digits || (text.size() > 1 && text[0] == '0') || !absl::SimpleAtoi(abslView(text), &value)) {
         return absl::InvalidArgumentError(strCat("ingest_progress row '", kCursorKey,
-                                                       "' must hold a plain decimal snapshot id, and holds something else (",
-                                                       text.size(), " bytes)"));
+                                                 "' must hold a plain decimal snapshot id, and holds something else (",
+                                                 text.size(), " bytes)"));
     }
     return value;
 }
@@ -102,15 +109,19 @@ Status seedProgress(Lake& lake, engine::Connection& connection, BaseState base, 
         for (const auto& [key, value] : wanted) {
             if (!stored.contains(key)) missing.emplace_back(key, value);
         }
-        if (!stored.contains(abslView(kThroughKey))) missing.emplace_back(kThroughKey, position.empty() ? "0" : position);
-        if (base.signals_empty && !stored.contains(abslView(kMaintainerKey)) && !stored.contains(abslView(kWatermarkKey))) {
+        if (!stored.contains(abslView(kThroughKey)))
+            missing.emplace_back(kThroughKey, position.empty() ? "0" : position);
+        if (base.signals_empty && !stored.contains(abslView(kMaintainerKey)) &&
+            !stored.contains(abslView(kWatermarkKey))) {
             missing.emplace_back(kMaintainerKey, kFoldMaintainer);
         }
-        if (base.events_empty && !stored.contains(abslView(kEventsCompleteKey))) missing.emplace_back(kEventsCompleteKey, "1");
+        if (base.events_empty && !stored.contains(abslView(kEventsCompleteKey)))
+            missing.emplace_back(kEventsCompleteKey, "1");
         if (!missing.empty()) {
             Sql insert{"INSERT INTO lake.ingest_progress VALUES ", {}};
             for (const auto& [key, value] : missing) {
-                strAppend(&insert.text, insert.binds.empty() ? "" : ", ", "($", insert.binds.size() + 1, ", $", insert.binds.size() + 2, ")");
+                strAppend(&insert.text, insert.binds.empty() ? "" : ", ", "($", insert.binds.size() + 1, ", $",
+                          insert.binds.size() + 2, ")");
                 insert.binds.emplace_back(key);
                 insert.binds.emplace_back(value);
             }
@@ -127,17 +138,23 @@ Status seedProgress(Lake& lake, engine::Connection& connection, BaseState base, 
     });
 }
 
-Status storeMarker(Lake& lake, engine::Connection& connection, std::string_view key, std::string_view value, const Cancel& cancel) {
+Status storeMarker(Lake& lake, engine::Connection& connection, std::string_view key, std::string_view value,
+                   const Cancel& cancel) {
     std::lock_guard commit(lake.commitLock());
     return retryOnConflict(cancel, [&]() -> Status {
         DQ_ASSIGN_OR_RETURN(auto transaction, Transaction::begin(connection));
         DQ_RETURN_IF_ERROR(connection.execute(touchLeaseSql(), cancel).status());
-        DQ_ASSIGN_OR_RETURN(const std::int64_t changed,
-                            connection.execute(Sql{R"(UPDATE lake.ingest_progress SET "cursor" = $1 WHERE "partition" = $2)",
-                                                {std::string(value), std::string(key)}}, cancel));
+        DQ_ASSIGN_OR_RETURN(
+            const std::int64_t changed,
+            connection.execute(Sql{R"(UPDATE lake.ingest_progress SET "cursor" = $1 WHERE "partition" = $2)",
+                                   {std::string(value), std::string(key)}},
+                               cancel));
         if (changed == 0) {
-            DQ_RETURN_IF_ERROR(connection.execute(Sql{"INSERT INTO lake.ingest_progress VALUES ($1, $2)",
-                                                   {std::string(key), std::string(value)}}, cancel).status());
+            DQ_RETURN_IF_ERROR(connection
+                                   .execute(Sql{"INSERT INTO lake.ingest_progress VALUES ($1, $2)",
+                                                {std::string(key), std::string(value)}},
+                                            cancel)
+                                   .status());
         }
         return transaction.commit();
     });
@@ -146,10 +163,14 @@ Status storeMarker(Lake& lake, engine::Connection& connection, std::string_view 
 Sql advanceProgressSql(std::string_view lease_from, std::string_view lease_to, std::optional<CursorMove> move) {
     if (!move) return moveLeaseSql(lease_from, lease_to);
     return {strCat(R"(UPDATE lake.ingest_progress
-            SET "cursor" = CASE "partition" WHEN ')", kLeaseKey, R"(' THEN $2 ELSE $4 END
-            WHERE ("partition" = ')", kLeaseKey, R"(' AND "cursor" = $1)
-               OR ("partition" = ')", kCursorKey, R"(' AND coalesce("cursor", '0') = $3)
-               OR "partition" = ')", kThroughKey, "'"),
+            SET "cursor" = CASE "partition" WHEN ')",
+                   kLeaseKey, R"(' THEN $2 ELSE $4 END
+            WHERE ("partition" = ')",
+                   kLeaseKey, R"(' AND "cursor" = $1)
+               OR ("partition" = ')",
+                   kCursorKey, R"(' AND coalesce("cursor", '0') = $3)
+               OR "partition" = ')",
+                   kThroughKey, "'"),
             {std::string(lease_from), std::string(lease_to), strCat(move->from), strCat(move->to)}};
 }
 
@@ -158,14 +179,19 @@ Sql touchLeaseSql() {
 }
 
 Sql moveLeaseSql(std::string_view from, std::string_view to) {
-    return {strCat(R"(UPDATE lake.ingest_progress SET "cursor" = $2 WHERE "partition" = ')", kLeaseKey, R"(' AND "cursor" = $1)"),
+    return {strCat(R"(UPDATE lake.ingest_progress SET "cursor" = $2 WHERE "partition" = ')", kLeaseKey,
+                   R"(' AND "cursor" = $1)"),
             {std::string(from), std::string(to)}};
 }
 
 Status reportConsumerProgress(engine::Connection& connection, std::int64_t snapshot_id, const Cancel& cancel) {
     DQ_ASSIGN_OR_RETURN(auto transaction, Transaction::begin(connection));
-    DQ_RETURN_IF_ERROR(connection.execute("DELETE FROM meta.din_consumer_progress WHERE consumer = 'dq'", cancel).status());
-    DQ_RETURN_IF_ERROR(connection.execute(Sql{"INSERT INTO meta.din_consumer_progress VALUES ('dq', $1, now())", {snapshot_id}}, cancel).status());
+    DQ_RETURN_IF_ERROR(
+        connection.execute("DELETE FROM meta.din_consumer_progress WHERE consumer = 'dq'", cancel).status());
+    DQ_RETURN_IF_ERROR(
+        connection
+            .execute(Sql{"INSERT INTO meta.din_consumer_progress VALUES ('dq', $1, now())", {snapshot_id}}, cancel)
+            .status());
     return transaction.commit();
 }
 

@@ -12,7 +12,8 @@ using engine::Connection;
 using engine::Transaction;
 
 constexpr std::string_view kColumns =
-    R"(subject VARCHAR, "time" TIMESTAMPTZ, type VARCHAR, id VARCHAR, source VARCHAR, producer VARCHAR, data_content_type VARCHAR,
+    R"(subject VARCHAR, "time" TIMESTAMPTZ, type VARCHAR, id VARCHAR, source VARCHAR, producer VARCHAR,
+        data_content_type VARCHAR,
        data_version VARCHAR, extras VARCHAR, data VARCHAR, data_base64 BLOB, data_index_key VARCHAR, voids_id VARCHAR)";
 
 void optionalText(Appender& appender, idx_t column, const std::optional<std::string>& text) {
@@ -46,14 +47,17 @@ Status stage(Connection& connection, std::span<const cloudevent::Row> rows) {
 }
 
 StatusOr<std::int64_t> lastCommitted(Connection& connection, const Cancel& cancel) {
-    DQ_ASSIGN_OR_RETURN(auto result, connection.query("SELECT coalesce(id, 0)::BIGINT FROM ducklake_last_committed_snapshot('lake') t(id)", cancel));
+    DQ_ASSIGN_OR_RETURN(
+        auto result,
+        connection.query("SELECT coalesce(id, 0)::BIGINT FROM ducklake_last_committed_snapshot('lake') t(id)", cancel));
     DQ_ASSIGN_OR_RETURN(auto chunk, result.next());
     return chunk ? chunk->column<std::int64_t>(0)[0] : 0;
 }
 
 Status appendOnce(Connection& connection, const Cancel& cancel) {
     DQ_ASSIGN_OR_RETURN(auto transaction, Transaction::begin(connection));
-    DQ_RETURN_IF_ERROR(connection.execute("INSERT INTO lake.raw_events SELECT * FROM temp.main.raw_bundle", cancel).status());
+    DQ_RETURN_IF_ERROR(
+        connection.execute("INSERT INTO lake.raw_events SELECT * FROM temp.main.raw_bundle", cancel).status());
     return transaction.commit();
 }
 
@@ -74,9 +78,15 @@ StatusOr<std::int64_t> appendRawEvents(Lake& lake, std::span<const cloudevent::R
         connection.broken();
         return status;
     }
-    DQ_ASSIGN_OR_RETURN(const std::int64_t snapshot, lastCommitted(*connection, cancel));
+    const auto snapshot = lastCommitted(*connection, cancel);
+    if (!snapshot.ok()) {
+        // The rows are stored; only their snapshot id is not known. "Not stored" would make callers send them again.
+        connection.broken();
+        return absl::UnknownError(
+            strCat("rows are stored, their snapshot id is not known: ", snapshot.status().message()));
+    }
     ignore(connection->execute("DROP TABLE temp.main.raw_bundle").status(), "the next bundle replaces it");
-    return snapshot;
+    return *snapshot;
 }
 
 }  // namespace dq::lake

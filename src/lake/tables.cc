@@ -17,36 +17,43 @@ using engine::Sql;
 
 struct TableSpec {
     std::string_view name, columns;
-    std::string_view partition;   // "" = none
-    std::string_view sort;        // "" = none
-    bool mutated;                 // updated or deleted from: may never hold inlined rows
+    std::string_view partition;  // "" = none
+    std::string_view sort;       // "" = none
+    bool mutated;                // updated or deleted from: may never hold inlined rows
 };
 
 constexpr std::string_view kLatestColumns =
-    R"(subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "timestamp" TIMESTAMPTZ, value_number DOUBLE, value_string VARCHAR,
+    R"(subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "timestamp" TIMESTAMPTZ, value_number DOUBLE,
+        value_string VARCHAR,
        loc_lat DOUBLE, loc_lon DOUBLE, loc_hdop DOUBLE, loc_heading DOUBLE, loc_ts TIMESTAMPTZ, "count" BIGINT,
        first_seen TIMESTAMPTZ, last_seen TIMESTAMPTZ)";
-constexpr std::string_view kDecodedPartition = R"(subject_bucket, year("timestamp"), month("timestamp"), day("timestamp"))";
+constexpr std::string_view kDecodedPartition =
+    R"(subject_bucket, year("timestamp"), month("timestamp"), day("timestamp"))";
 
 constexpr TableSpec kRawEvents = {
     "raw_events",
-    R"(subject VARCHAR, "time" TIMESTAMPTZ, type VARCHAR, id VARCHAR, source VARCHAR, producer VARCHAR, data_content_type VARCHAR,
+    R"(subject VARCHAR, "time" TIMESTAMPTZ, type VARCHAR, id VARCHAR, source VARCHAR, producer VARCHAR,
+        data_content_type VARCHAR,
        data_version VARCHAR, extras VARCHAR, data VARCHAR, data_base64 BLOB, data_index_key VARCHAR, voids_id VARCHAR)",
     R"(type, year("time"), month("time"), day("time"))", R"(subject, "time")", false};
 
 constexpr std::array<TableSpec, 7> kDecodedTables = {{
     {"signals",
-     R"(subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "timestamp" TIMESTAMPTZ, source VARCHAR, producer VARCHAR,
-        cloud_event_id VARCHAR, value_number DOUBLE, value_string VARCHAR, loc_lat DOUBLE, loc_lon DOUBLE, loc_hdop DOUBLE,
+     R"(subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "timestamp" TIMESTAMPTZ, source VARCHAR, producer
+         VARCHAR,
+        cloud_event_id VARCHAR, value_number DOUBLE, value_string VARCHAR, loc_lat DOUBLE, loc_lon DOUBLE, loc_hdop
+        DOUBLE,
         loc_heading DOUBLE)",
      kDecodedPartition, R"(subject, "timestamp")", false},
     {"events",
      R"(subject VARCHAR, subject_bucket INTEGER, source VARCHAR, producer VARCHAR, cloud_event_id VARCHAR, type VARCHAR,
-        data_version VARCHAR, name VARCHAR, "timestamp" TIMESTAMPTZ, duration_ns UBIGINT, metadata VARCHAR, tags VARCHAR[])",
+        data_version VARCHAR, name VARCHAR, "timestamp" TIMESTAMPTZ, duration_ns UBIGINT, metadata VARCHAR, tags
+        VARCHAR[])",
      kDecodedPartition, R"(subject, "timestamp")", false},
     {"signals_latest", kLatestColumns, "subject_bucket", "", true},
     {"events_latest",
-     R"(subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "count" BIGINT, first_seen TIMESTAMPTZ, last_seen TIMESTAMPTZ)",
+     R"(subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "count" BIGINT, first_seen TIMESTAMPTZ, last_seen
+         TIMESTAMPTZ)",
      "subject_bucket", "", true},
     {"ingest_progress", R"("partition" VARCHAR, "cursor" VARCHAR)", "", "", true},
     {"signals_dirty_subjects", "subject VARCHAR, subject_bucket INTEGER", "", "", true},
@@ -63,14 +70,19 @@ struct CatalogState {
 
 StatusOr<CatalogState> readCatalog(engine::Connection& connection, const Cancel& cancel) {
     CatalogState state;
-    // The layout of a table is what the catalog's own tables say, not that the table exists: CREATE and layout commit apart.
+    // The layout of a table is what the catalog's own tables say, not that the table exists: CREATE and layout
+    // commit apart.
     DQ_ASSIGN_OR_RETURN(auto result, connection.query(R"(
         SELECT t.table_name,
-               EXISTS (FROM __ducklake_metadata_lake.ducklake_partition_info p WHERE p.table_id = t.table_id AND p.end_snapshot IS NULL),
-               EXISTS (FROM __ducklake_metadata_lake.ducklake_sort_info s WHERE s.table_id = t.table_id AND s.end_snapshot IS NULL)
+               EXISTS (FROM __ducklake_metadata_lake.ducklake_partition_info p WHERE p.table_id = t.table_id AND
+               p.end_snapshot IS NULL),
+               EXISTS (FROM __ducklake_metadata_lake.ducklake_sort_info s WHERE s.table_id = t.table_id AND
+               s.end_snapshot IS NULL)
         FROM __ducklake_metadata_lake.ducklake_table t
-        JOIN __ducklake_metadata_lake.ducklake_schema n ON n.schema_id = t.schema_id AND n.schema_name = 'main' AND n.end_snapshot IS NULL
-        WHERE t.end_snapshot IS NULL)", cancel));
+        JOIN __ducklake_metadata_lake.ducklake_schema n ON n.schema_id = t.schema_id AND n.schema_name = 'main' AND
+        n.end_snapshot IS NULL
+        WHERE t.end_snapshot IS NULL)",
+                                                      cancel));
     while (true) {
         DQ_ASSIGN_OR_RETURN(auto chunk, result.next());
         if (!chunk) break;
@@ -82,7 +94,8 @@ StatusOr<CatalogState> readCatalog(engine::Connection& connection, const Cancel&
     }
     DQ_ASSIGN_OR_RETURN(auto options, connection.query(R"(
         SELECT scope_entry FROM ducklake_options('lake')
-        WHERE option_name = 'data_inlining_row_limit' AND scope = 'TABLE' AND value = '0')", cancel));
+        WHERE option_name = 'data_inlining_row_limit' AND scope = 'TABLE' AND value = '0')",
+                                                       cancel));
     while (true) {
         DQ_ASSIGN_OR_RETURN(auto chunk, options.next());
         if (!chunk) break;
@@ -90,7 +103,8 @@ StatusOr<CatalogState> readCatalog(engine::Connection& connection, const Cancel&
         for (idx_t row = 0; row < chunk->size(); ++row) {
             std::string_view name = entry[row];
             if (name.substr(0, 5) == "main.") name.remove_prefix(5);
-            if (auto found = state.tables.find(abslView(name)); found != state.tables.end()) found->second.inlining_off = true;
+            if (auto found = state.tables.find(abslView(name)); found != state.tables.end())
+                found->second.inlining_off = true;
         }
     }
     return state;
@@ -107,18 +121,23 @@ Status ensureTable(Lake& lake, const CatalogState& state, const TableSpec& spec,
     const auto found = state.tables.find(abslView(spec.name));
     const CatalogState::Table now = found == state.tables.end() ? CatalogState::Table{} : found->second;
     if (found == state.tables.end()) {
-        DQ_RETURN_IF_ERROR(statement(lake, cancel, strCat("CREATE TABLE IF NOT EXISTS lake.", spec.name, " (", spec.columns, ")")));
+        DQ_RETURN_IF_ERROR(
+            statement(lake, cancel, strCat("CREATE TABLE IF NOT EXISTS lake.", spec.name, " (", spec.columns, ")")));
     }
-    // Before the first row: data inlining beside a merge or flush of another process doubles or loses rows of mutated tables.
+    // Before the first row: data inlining beside a merge or flush of another process doubles or loses rows of
+    // mutated tables.
     if (spec.mutated && !now.inlining_off) {
-        DQ_RETURN_IF_ERROR(statement(lake, cancel,
-                                     strCat("CALL lake.set_option('data_inlining_row_limit', 0, table_name => '", spec.name, "')")));
+        DQ_RETURN_IF_ERROR(
+            statement(lake, cancel,
+                      strCat("CALL lake.set_option('data_inlining_row_limit', 0, table_name => '", spec.name, "')")));
     }
     if (!spec.partition.empty() && !now.partitioned) {
-        DQ_RETURN_IF_ERROR(statement(lake, cancel, strCat("ALTER TABLE lake.", spec.name, " SET PARTITIONED BY (", spec.partition, ")")));
+        DQ_RETURN_IF_ERROR(statement(
+            lake, cancel, strCat("ALTER TABLE lake.", spec.name, " SET PARTITIONED BY (", spec.partition, ")")));
     }
     if (!spec.sort.empty() && !now.sorted) {
-        DQ_RETURN_IF_ERROR(statement(lake, cancel, strCat("ALTER TABLE lake.", spec.name, " SET SORTED BY (", spec.sort, ")")));
+        DQ_RETURN_IF_ERROR(
+            statement(lake, cancel, strCat("ALTER TABLE lake.", spec.name, " SET SORTED BY (", spec.sort, ")")));
     }
     return absl::OkStatus();
 }
@@ -133,7 +152,8 @@ Status addLocationTime(Lake& lake, const Cancel& cancel) {
     DQ_ASSIGN_OR_RETURN(auto connection, lake.acquire(cancel));
     DQ_ASSIGN_OR_RETURN(const bool present, exists(*connection, R"(
         FROM duckdb_columns() WHERE database_name = 'lake' AND schema_name = 'main' AND table_name = 'signals_latest'
-        AND column_name = 'loc_ts')", cancel));
+        AND column_name = 'loc_ts')",
+                                                   cancel));
     if (present) return absl::OkStatus();
     return statement(lake, cancel, "ALTER TABLE lake.signals_latest ADD COLUMN IF NOT EXISTS loc_ts TIMESTAMPTZ");
 }
@@ -141,10 +161,14 @@ Status addLocationTime(Lake& lake, const Cancel& cancel) {
 Status ensureConsumerTable(Lake& lake, const Cancel& cancel) {
     DQ_ASSIGN_OR_RETURN(auto connection, lake.acquire(cancel));
     DQ_ASSIGN_OR_RETURN(const bool present, exists(*connection, R"(
-        FROM duckdb_tables() WHERE database_name = 'meta' AND table_name = 'din_consumer_progress')", cancel));
+        FROM duckdb_tables() WHERE database_name = 'meta' AND table_name = 'din_consumer_progress')",
+                                                   cancel));
     if (present) return absl::OkStatus();
     return connection
-        ->execute("CREATE TABLE IF NOT EXISTS meta.din_consumer_progress (consumer VARCHAR, snapshot_id BIGINT, updated_at TIMESTAMPTZ)", cancel)
+        ->execute(
+            "CREATE TABLE IF NOT EXISTS meta.din_consumer_progress (consumer VARCHAR, snapshot_id BIGINT, updated_at "
+            "TIMESTAMPTZ)",
+            cancel)
         .status();
 }
 
@@ -176,7 +200,8 @@ StatusOr<BootstrapFindings> ensureDecodedTables(Lake& lake, const Cancel& cancel
     DQ_RETURN_IF_ERROR(seedProgress(lake, *connection, {.signals_empty = !signals, .events_empty = !events}, cancel));
     DQ_ASSIGN_OR_RETURN(const ProgressRows rows, readProgress(*connection, cancel));
     if (signals) {
-        DQ_ASSIGN_OR_RETURN(const bool missing, exists(*connection, "FROM lake.signals_latest WHERE loc_ts IS NULL", cancel));
+        DQ_ASSIGN_OR_RETURN(const bool missing,
+                            exists(*connection, "FROM lake.signals_latest WHERE loc_ts IS NULL", cancel));
         findings.signals_rollup_incomplete = missing || !rows.maintainer.has_value();
     }
     findings.events_rollup_incomplete = events && !rows.events_complete;

@@ -1,4 +1,5 @@
-// The lake's tables: names, DDL, layout, and the schema bootstrap that mints no snapshot on a complete catalog (lake.md §3, §7).
+// The lake's tables: names, DDL, layout, and the schema bootstrap that mints no snapshot on a complete catalog
+// (lake.md §3, §7).
 #pragma once
 #include <absl/status/status.h>
 
@@ -14,12 +15,12 @@ namespace dq::lake {
 struct BootstrapFindings {
     // Rows written by a program without loc_ts, or a rollup nobody vouches for yet: full signals rebuild due.
     bool signals_rollup_incomplete = false;
-    bool events_rollup_incomplete = false;// events rows exist but events_latest was never completed: rebuild due
+    bool events_rollup_incomplete = false;  // events rows exist but events_latest was never completed: rebuild due
     bool raw_events_exists = false;
 };
 
-// Creates what is missing of the materializer's tables, sets layout and the no-inlining option where missing, seeds cursor and lease
-// rows, collapses doubled ones. Idempotent; each statement is retried on a commit conflict.
+// Creates what is missing of the materializer's tables, sets layout and the no-inlining option where missing, seeds
+// cursor and lease rows, collapses doubled ones. Idempotent; each statement is retried on a commit conflict.
 absl::StatusOr<BootstrapFindings> ensureDecodedTables(Lake& lake, const Cancel& cancel);
 // Creates lake.raw_events (layout and options of writer.md A7) when absent; restores a missing layout half.
 absl::Status ensureRawEvents(Lake& lake, const Cancel& cancel);

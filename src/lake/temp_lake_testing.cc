@@ -14,13 +14,16 @@ namespace {
 const char* server() { return std::getenv("DQ_TEST_POSTGRES_DSN"); }
 
 void psql(const std::string& command) {
-    const std::string text = strCat("psql --quiet --no-psqlrc --dbname=\"", server(), "\" --command='", command, "' >/dev/null");
+    const std::string text =
+        strCat("psql --quiet --no-psqlrc --dbname=\"", server(), "\" --command='", command, "' >/dev/null");
     ASSERT_EQ(std::system(text.c_str()), 0) << command;
 }
 
 }  // namespace
 
-std::string catalogName(const testing::TestParamInfo<CatalogKind>& run) { return run.param == CatalogKind::kFile ? "File" : "Postgres"; }
+std::string catalogName(const testing::TestParamInfo<CatalogKind>& run) {
+    return run.param == CatalogKind::kFile ? "File" : "Postgres";
+}
 
 bool TempLake::unavailable(CatalogKind kind) { return kind == CatalogKind::kPostgres && server() == nullptr; }
 
@@ -43,7 +46,8 @@ TempLake::~TempLake() {
 
 LakeConfig TempLake::config() const {
     LakeConfig config;
-    config.catalog_dsn = kind_ == CatalogKind::kFile ? folder_ + "/catalog.ducklake" : strCat(server(), " dbname=", database_);
+    config.catalog_dsn =
+        kind_ == CatalogKind::kFile ? folder_ + "/catalog.ducklake" : strCat(server(), " dbname=", database_);
     config.data_path = folder_ + "/data";
     if (const char* dir = std::getenv("DUCKDB_EXTENSION_DIR")) config.extension_directory = dir;
     return config;
@@ -65,7 +69,10 @@ std::vector<std::string> TempLake::rows(const std::string& sql) {
     std::vector<std::string> out;
     auto connection = lakes().writer().acquire();
     EXPECT_TRUE(connection.ok()) << connection.status();
-    auto wrapped = (*connection)->query(strCat("SELECT concat_ws('|', *COLUMNS(*)) FROM (SELECT coalesce(COLUMNS(*)::VARCHAR, '-') FROM (", sql, "))"));
+    auto wrapped =
+        (*connection)
+            ->query(strCat("SELECT concat_ws('|', *COLUMNS(*)) FROM (SELECT coalesce(COLUMNS(*)::VARCHAR, '-') FROM (",
+                           sql, "))"));
     EXPECT_TRUE(wrapped.ok()) << wrapped.status() << "\n" << sql;
     if (!wrapped.ok()) return out;
     while (true) {
@@ -90,9 +97,12 @@ void TempLake::run(const std::string& sql) {
     ASSERT_TRUE(outcome.ok()) << outcome.status() << "\n" << sql;
 }
 
-std::string subjectOf(int vehicle) { return strCat("did:erc721:137:0xbA5738a18d83D41847dfFbDC6101d37C69c9B0cF:", vehicle); }
+std::string subjectOf(int vehicle) {
+    return strCat("did:erc721:137:0xbA5738a18d83D41847dfFbDC6101d37C69c9B0cF:", vehicle);
+}
 
-cloudevent::Row payloadRow(int vehicle, const std::string& type, const std::string& id, Micros time, const std::string& payload) {
+cloudevent::Row payloadRow(int vehicle, const std::string& type, const std::string& id, Micros time,
+                           const std::string& payload) {
     cloudevent::Row row;
     row.subject = subjectOf(vehicle);
     row.time = time;
@@ -109,7 +119,8 @@ cloudevent::Row payloadRow(int vehicle, const std::string& type, const std::stri
 
 cloudevent::Row statusRow(int vehicle, const std::string& id, Micros time, const std::string& name, double value) {
     return payloadRow(vehicle, "dimo.status", id, time,
-                      strCat(R"({"signals":[{"name":")", name, R"(","timestamp":")", formatRfc3339(time), R"(","value":)", value, "}]}"));
+                      strCat(R"({"signals":[{"name":")", name, R"(","timestamp":")", formatRfc3339(time),
+                             R"(","value":)", value, "}]}"));
 }
 
 }  // namespace dq::lake

@@ -1,5 +1,5 @@
-// A lake in a temp folder for tests, on a catalog file or in a PostgreSQL database of its own (DQ_TEST_POSTGRES_DSN names the server;
-// tests are skipped without it). Everything is removed with the object.
+// A lake in a temp folder for tests, on a catalog file or in a PostgreSQL database of its own (DQ_TEST_POSTGRES_DSN
+// names the server; tests are skipped without it). Everything is removed with the object.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -42,7 +42,8 @@ class TempLake {
 
 // A dimo.status event of the default module: one reading of one name.
 cloudevent::Row statusRow(int vehicle, const std::string& id, Micros time, const std::string& name, double value);
-cloudevent::Row payloadRow(int vehicle, const std::string& type, const std::string& id, Micros time, const std::string& payload);
+cloudevent::Row payloadRow(int vehicle, const std::string& type, const std::string& id, Micros time,
+                           const std::string& payload);
 std::string subjectOf(int vehicle);
 
 }  // namespace dq::lake

@@ -1,14 +1,17 @@
-// One window of decoded rows: staged in the connection's memory, then written by one transaction (materializer.md §13.3).
+// One window of decoded rows: staged in the connection's memory, then written by one transaction (materializer.md
+// §13.3).
 //
-// Row identity = (subject_bucket, subject, source, cloud_event_id, name, timestamp). A window keeps one row per identity, the least
-// by producer, then the other columns in table order; a row whose identity is at rest is not written again. Rows are written day by
-// day of their timestamps, since a partitioned insert holds buffers for every partition that it touches (design.md §4.7).
+// Row identity = (subject_bucket, subject, source, cloud_event_id, name, timestamp). A window keeps one row per
+// identity, the least by producer, then the other columns in table order; a row whose identity is at rest is not
+// written again. Rows are written day by day of their timestamps, since a partitioned insert holds buffers for every
+// partition that it touches (design.md §4.7).
 //
 //   DQ_ASSIGN_OR_RETURN(Stage stage, Stage::open(connection));
 //   DQ_RETURN_IF_ERROR(stage.addSignal(row)); … ; DQ_RETURN_IF_ERROR(stage.finish());
 //   WindowOutcome outcome = writeWindow(connection, stage, plan, cancel);     // may be repeated with the same stage
 //
-// Threads: a Stage and its connection belong to one thread. Memory: the staged rows, within the engine's memory limit.
+// Threads: a Stage and its connection belong to one thread. Memory: the staged rows, within the engine's memory
+// limit.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
@@ -63,12 +66,13 @@ class Stage {
     };
     struct Side {
         std::size_t rows = 0;
-        std::map<Micros, Range> days;                            // day → least and greatest timestamp
-        absl::flat_hash_map<std::string, std::int32_t> subjects; // → bucket
-        absl::flat_hash_set<std::uint64_t> identities;           // hashes
-        bool repeated = false;                                   // two rows may share an identity
+        std::map<Micros, Range> days;                             // day → least and greatest timestamp
+        absl::flat_hash_map<std::string, std::int32_t> subjects;  // → bucket
+        absl::flat_hash_set<std::uint64_t> identities;            // hashes
+        bool repeated = false;                                    // two rows may share an identity
     };
-    Stage(engine::Appender signals, engine::Appender events) : signal_appender_(std::move(signals)), event_appender_(std::move(events)) {}
+    Stage(engine::Appender signals, engine::Appender events)
+        : signal_appender_(std::move(signals)), event_appender_(std::move(events)) {}
     template <typename Row>
     void note(Side& side, const Row& row);
     static std::vector<SubjectMark> marks(const Side& side);
@@ -80,19 +84,19 @@ class Stage {
 // What one transaction does besides the rows.
 struct WindowPlan {
     std::string lease_from, lease_to;
-    std::optional<CursorMove> move;              // last window of its span
-    std::vector<SubjectMark> signal_marks;       // durable dirty marks: subjects whose rollup rows must be recomputed
+    std::optional<CursorMove> move;         // last window of its span
+    std::vector<SubjectMark> signal_marks;  // durable dirty marks: subjects whose rollup rows must be recomputed
     std::vector<SubjectMark> event_marks;
     bool anti_join = true;
 };
 
 enum class WindowResult {
     kCommitted,
-    kConflict,        // another writer's transaction overlapped; nothing landed: repeat
-    kFenced,          // the lease row holds another text
-    kCursorMoved,     // the cursor is not where the span began
-    kUnknown,         // COMMIT failed without a verdict: look at the lease row
-    kFailed,          // nothing landed; `status` says why
+    kConflict,     // another writer's transaction overlapped; nothing landed: repeat
+    kFenced,       // the lease row holds another text
+    kCursorMoved,  // the cursor is not where the span began
+    kUnknown,      // COMMIT failed without a verdict: look at the lease row
+    kFailed,       // nothing landed; `status` says why
 };
 struct WindowOutcome {
     WindowResult result = WindowResult::kFailed;
@@ -100,9 +104,11 @@ struct WindowOutcome {
 };
 
 // One attempt. An empty stage with `move` moves the cursor only. No transaction is active afterwards.
-WindowOutcome writeWindow(engine::Connection& connection, const Stage& stage, const WindowPlan& plan, const Cancel& cancel);
+WindowOutcome writeWindow(engine::Connection& connection, const Stage& stage, const WindowPlan& plan,
+                          const Cancel& cancel);
 
-// --- templates -------------------------------------------------------------------------------------------------------------
+// --- templates
+// -------------------------------------------------------------------------------------------------------------
 
 template <typename Row>
 void Stage::note(Side& side, const Row& row) {
@@ -112,7 +118,8 @@ void Stage::note(Side& side, const Row& row) {
         day->second.first = std::min(day->second.first, row.timestamp);
         day->second.last = std::max(day->second.last, row.timestamp);
     }
-    if (!side.subjects.contains(abslView(row.subject))) side.subjects.emplace(std::string(row.subject), row.subject_bucket);
+    if (!side.subjects.contains(abslView(row.subject)))
+        side.subjects.emplace(std::string(row.subject), row.subject_bucket);
     const auto identity = std::tie(row.subject, row.source, row.cloud_event_id, row.name, row.timestamp);
     if (!side.identities.insert(absl::HashOf(identity)).second) side.repeated = true;
 }

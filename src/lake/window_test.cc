@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr Micros kNoon = 1'792'497'600LL * kMicrosPerSecond;   // 2026-10-20T12:00:00Z
+constexpr Micros kNoon = 1'792'497'600LL * kMicrosPerSecond;  // 2026-10-20T12:00:00Z
 
 struct Signal {
     std::string_view subject = "s1";
@@ -28,7 +28,8 @@ struct Signal {
 struct Event {
     std::string_view subject = "s1";
     std::int32_t subject_bucket = subjectBucket("s1");
-    std::string_view source = "x", producer = "p", cloud_event_id = "e1", data_version = "v", name = "behavior.harshBraking";
+    std::string_view source = "x", producer = "p", cloud_event_id = "e1", data_version = "v",
+                     name = "behavior.harshBraking";
     Micros timestamp = kNoon;
     std::uint64_t duration_ns = 18'446'744'073'709'551'615u;
     std::string_view metadata = "{}";
@@ -65,7 +66,8 @@ class WindowTest : public testing::TestWithParam<CatalogKind> {
     std::optional<TempLake> lake_;
     std::optional<engine::Pool::Lease> connection_;
 };
-INSTANTIATE_TEST_SUITE_P(Catalogs, WindowTest, testing::Values(CatalogKind::kFile, CatalogKind::kPostgres), catalogName);
+INSTANTIATE_TEST_SUITE_P(Catalogs, WindowTest, testing::Values(CatalogKind::kFile, CatalogKind::kPostgres),
+                         catalogName);
 
 TEST_P(WindowTest, LastWindowMovesLeaseCursorAndThrough) {
     const auto outcome = write({Signal{}}, plan("-/0", "me/1", CursorMove{0, 12}), {Event{}});
@@ -73,7 +75,8 @@ TEST_P(WindowTest, LastWindowMovesLeaseCursorAndThrough) {
     EXPECT_EQ(progress(kLeaseKey), "me/1");
     EXPECT_EQ(progress(kCursorKey), "12");
     EXPECT_EQ(progress(kThroughKey), "12");
-    EXPECT_EQ(lake_->value("SELECT duration_ns, tags, type FROM lake.events"), "18446744073709551615|[a, b]|dimo.event");
+    EXPECT_EQ(lake_->value("SELECT duration_ns, tags, type FROM lake.events"),
+              "18446744073709551615|[a, b]|dimo.event");
 }
 
 TEST_P(WindowTest, FencedAndCursorMovedWriteNothing) {
@@ -94,7 +97,8 @@ TEST_P(WindowTest, AntiJoinComparesSubjectAndSourceToo) {
     Signal again;
     again.value_number = 9;
     ASSERT_EQ(write({again, other_source, other_subject}, plan("me/1", "me/2")).result, WindowResult::kCommitted);
-    EXPECT_THAT(lake_->rows("SELECT subject, source, value_number FROM lake.signals ORDER BY ALL"), ElementsAre("s1|x|1.0", "s1|y|1.0", "s2|x|1.0"));
+    EXPECT_THAT(lake_->rows("SELECT subject, source, value_number FROM lake.signals ORDER BY ALL"),
+                ElementsAre("s1|x|1.0", "s1|y|1.0", "s2|x|1.0"));
 }
 
 TEST_P(WindowTest, Acceptance46_OneRowPerIdentityHoweverOld) {

@@ -8,15 +8,23 @@ namespace dq::materialize {
 namespace {
 
 constexpr std::int64_t kReportEvery = 5'000'000, kKeepAlive = 300'000'000, kMissingTableLogEvery = 300'000'000;
-// An empty stretch is skipped once it is longer than this, so that the retention floor stays near the head; skipping mints a snapshot.
+// An empty stretch is skipped once it is longer than this, so that the retention floor stays near the head; skipping
+// mints a snapshot.
 constexpr std::int64_t kSkipEmptyAbove = 16;
 
 }  // namespace
 
-Materializer::Materializer(lake::Lake& lake, decode::Options decode, MaterializerOptions options, Metrics& metrics, const Clock& clock)
-    : lake_(lake), decoder_(std::move(decode)), options_(std::move(options)), clock_(clock), metrics_(metrics),
-      signals_rollup_(lake, rollup::Side::kSignals), events_rollup_(lake, rollup::Side::kEvents),
-      writer_(lake, metrics_, options_.writer, clock), span_(lake, decoder_, writer_, signals_rollup_, events_rollup_, metrics_, clock) {
+Materializer::Materializer(lake::Lake& lake, decode::Options decode, MaterializerOptions options, Metrics& metrics,
+                           const Clock& clock)
+    : lake_(lake),
+      decoder_(std::move(decode)),
+      options_(std::move(options)),
+      clock_(clock),
+      metrics_(metrics),
+      signals_rollup_(lake, rollup::Side::kSignals),
+      events_rollup_(lake, rollup::Side::kEvents),
+      writer_(lake, metrics_, options_.writer, clock),
+      span_(lake, decoder_, writer_, signals_rollup_, events_rollup_, metrics_, clock) {
     if (options_.poll_interval <= 0) options_.poll_interval = 15'000'000;
     if (options_.rollup_interval <= 0) options_.rollup_interval = options_.poll_interval;
     if (options_.max_snapshot_span <= 0) options_.max_snapshot_span = 16;
@@ -31,7 +39,8 @@ absl::Status Materializer::prepare(const Cancel& cancel) {
     return absl::OkStatus();
 }
 
-absl::StatusOr<std::int64_t> Materializer::readCursor(engine::Connection& connection, const lake::ProgressRows& rows, const Cancel& cancel) {
+absl::StatusOr<std::int64_t> Materializer::readCursor(engine::Connection& connection, const lake::ProgressRows& rows,
+                                                      const Cancel& cancel) {
     if (rows.cursor_present && rows.lease && rows.through) return lake::parseCursor(rows.cursor_text);
     metrics_.pass_errors.Increment();
     logError("ingest_progress cursor row missing; re-seeding and resuming decode from snapshot 0");
@@ -44,7 +53,7 @@ absl::StatusOr<PassResult> Materializer::pass(const Cancel& cancel) {
     DQ_ASSIGN_OR_RETURN(auto connection, lake_.acquire(cancel));
     DQ_ASSIGN_OR_RETURN(const std::int64_t head, lake::headSnapshot(*connection, cancel));
     metrics_.head.Set(static_cast<double>(head));
-    if (idle_ && head == last_head_) {   // nothing was committed since the last look
+    if (idle_ && head == last_head_) {  // nothing was committed since the last look
         report(*connection, /*caught_up=*/true, cancel);
         return PassResult{.state = no_table_ ? PassResult::State::kNoTable : PassResult::State::kCaughtUp};
     }
@@ -68,7 +77,8 @@ absl::StatusOr<PassResult> Materializer::pass(const Cancel& cancel) {
     return decodeFrom(connection, cursor, list, cancel);
 }
 
-absl::StatusOr<PassResult> Materializer::decodeFrom(engine::Pool::Lease& connection, std::int64_t cursor, const lake::SnapshotList& list, const Cancel& cancel) {
+absl::StatusOr<PassResult> Materializer::decodeFrom(engine::Pool::Lease& connection, std::int64_t cursor,
+                                                    const lake::SnapshotList& list, const Cancel& cancel) {
     const std::int64_t head = list.snapshots.empty() ? cursor : list.snapshots.back().id;
     std::int64_t to = -1;
     int with_rows = 0;
@@ -81,7 +91,8 @@ absl::StatusOr<PassResult> Materializer::decodeFrom(engine::Pool::Lease& connect
     const bool expired = !list.snapshots.empty() && !list.feed_start.has_value();
     if (to < 0 && expired) to = list.snapshots.front().id;
     if (to < 0) {
-        if (head - cursor > kSkipEmptyAbove && writer_.owner()) DQ_RETURN_IF_ERROR(skipEmpty(*connection, cursor, head, cancel));
+        if (head - cursor > kSkipEmptyAbove && writer_.owner())
+            DQ_RETURN_IF_ERROR(skipEmpty(*connection, cursor, head, cancel));
         caughtUp(*connection, head, cancel);
         return PassResult{.state = PassResult::State::kCaughtUp};
     }
@@ -102,9 +113,14 @@ absl::StatusOr<PassResult> Materializer::decodeFrom(engine::Pool::Lease& connect
     if (expired && cursor > 0) {
         metrics_.cursor_resets.Increment();
         metrics_.last_reset_gap.Set(static_cast<double>(list.snapshots.front().id - 1 - cursor));
-        logError("DuckLake change feed expired below retention; its rows were read from the base table (increase LAKE_SNAPSHOT_RETENTION)",
-                 {{"from", cursor}, {"to", to}, {"oldest_retained", list.snapshots.front().id},
-                  {"skipped_snapshots", list.snapshots.front().id - 1 - cursor}, {"recovered_rows", span.raw_rows}});
+        logError(
+            "DuckLake change feed expired below retention; its rows were read from the base table (increase "
+            "LAKE_SNAPSHOT_RETENTION)",
+            {{"from", cursor},
+             {"to", to},
+             {"oldest_retained", list.snapshots.front().id},
+             {"skipped_snapshots", list.snapshots.front().id - 1 - cursor},
+             {"recovered_rows", span.raw_rows}});
     }
     if (span.raw_rows > 0) {
         metrics_.batches.Add({{"type", "ducklake"}}).Increment();
@@ -112,14 +128,21 @@ absl::StatusOr<PassResult> Materializer::decodeFrom(engine::Pool::Lease& connect
             metrics_.lag.Add({{"type", "ducklake"}}).Set(static_cast<double>(clock_.now() - span.oldest_event) / 1e6);
         }
     }
-    logInfo("span committed", {{"component", "materializer"}, {"from", cursor}, {"to", to}, {"raw_rows", span.raw_rows},
-                               {"signal_rows", span.signals}, {"event_rows", span.events},
+    logInfo("span committed", {{"component", "materializer"},
+                               {"from", cursor},
+                               {"to", to},
+                               {"raw_rows", span.raw_rows},
+                               {"signal_rows", span.signals},
+                               {"event_rows", span.events},
                                {"took", static_cast<double>(clock_.steadyMicros() - start) / 1e3}});
     report(*connection, /*caught_up=*/false, cancel);
-    return PassResult{.rows = span.raw_rows, .state = PassResult::State::kProgress, .intermediate_windows = span.intermediate_windows};
+    return PassResult{.rows = span.raw_rows,
+                      .state = PassResult::State::kProgress,
+                      .intermediate_windows = span.intermediate_windows};
 }
 
-absl::Status Materializer::skipEmpty(engine::Connection& connection, std::int64_t from, std::int64_t to, const Cancel& cancel) {
+absl::Status Materializer::skipEmpty(engine::Connection& connection, std::int64_t from, std::int64_t to,
+                                     const Cancel& cancel) {
     DQ_ASSIGN_OR_RETURN(lake::Stage empty, lake::Stage::open(connection));
     DQ_RETURN_IF_ERROR(empty.finish());
     lake::WindowPlan plan;
@@ -143,7 +166,8 @@ void Materializer::caughtUp(engine::Connection& connection, std::int64_t head, c
 // materializer.md §7. The position reported is never above the cursor, though the feed up to the head was seen empty.
 void Materializer::report(engine::Connection& connection, bool caught_up, const Cancel& cancel) {
     const std::int64_t now = clock_.steadyMicros(), since = now - report_attempted_;
-    const bool due = caught_up ? (cursor_ != reported_ || since >= kKeepAlive) : (cursor_ != reported_ && since >= kReportEvery);
+    const bool due =
+        caught_up ? (cursor_ != reported_ || since >= kKeepAlive) : (cursor_ != reported_ && since >= kReportEvery);
     if (!due) return;
     report_attempted_ = now;
     const absl::Status status = lake::reportConsumerProgress(connection, cursor_, cancel);
@@ -166,7 +190,8 @@ absl::StatusOr<std::int64_t> Materializer::drain(const Cancel& cancel) {
 }
 
 absl::Status Materializer::flush(const Cancel& cancel) {
-    auto one = [&](rollup::Rollup& rollup, prometheus::Gauge& seconds, prometheus::Counter& errors, std::string_view message) {
+    auto one = [&](rollup::Rollup& rollup, prometheus::Gauge& seconds, prometheus::Counter& errors,
+                   std::string_view message) {
         const std::int64_t start = clock_.steadyMicros();
         const auto subjects = rollup.flush(cancel);
         if (!subjects.ok()) {

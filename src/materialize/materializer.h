@@ -1,7 +1,8 @@
-// The decode loop: raw events of new snapshots become rows of lake.signals and lake.events, exactly once; rollups follow.
+// The decode loop: raw events of new snapshots become rows of lake.signals and lake.events, exactly once; rollups
+// follow.
 //
-// Invariant: cursor at `to` ⟺ every window of the span (from, to] is durable. Earlier windows commit without touching the cursor; a
-// crash replays the span and the anti-join absorbs what had landed (materializer.md §6, §13).
+// Invariant: cursor at `to` ⟺ every window of the span (from, to] is durable. Earlier windows commit without
+// touching the cursor; a crash replays the span and the anti-join absorbs what had landed (materializer.md §6, §13).
 //
 //   Materializer materializer(lakes.writer(), decoder_options, options, metrics);
 //   DQ_RETURN_IF_ERROR(materializer.prepare(cancel));    // schema
@@ -26,24 +27,25 @@
 namespace dq::materialize {
 
 struct MaterializerOptions {
-    std::int64_t poll_interval = 15'000'000;            // µs, as all below
-    std::int64_t rollup_interval = 0;                   // 0: the poll interval
-    std::int64_t failure_window = 3'600'000'000;        // failing for so long ends run()
-    int max_snapshot_span = 16;                         // snapshots with raw rows per span
-    bool rebuild_rollups = false;                       // LAKE_REBUILD_ROLLUP_ON_BOOT
+    std::int64_t poll_interval = 15'000'000;      // µs, as all below
+    std::int64_t rollup_interval = 0;             // 0: the poll interval
+    std::int64_t failure_window = 3'600'000'000;  // failing for so long ends run()
+    int max_snapshot_span = 16;                   // snapshots with raw rows per span
+    bool rebuild_rollups = false;                 // LAKE_REBUILD_ROLLUP_ON_BOOT
     SpanLimits limits;
     Writer::Options writer;
 };
 
 struct PassResult {
-    std::int64_t rows = 0;                              // raw rows consumed
+    std::int64_t rows = 0;  // raw rows consumed
     enum class State { kProgress, kCaughtUp, kNoTable, kStandby, kLostRace } state = State::kProgress;
     int intermediate_windows = 0;
 };
 
 class Materializer {
   public:
-    Materializer(lake::Lake& lake, decode::Options decode, MaterializerOptions options, Metrics& metrics, const Clock& clock = systemClock());
+    Materializer(lake::Lake& lake, decode::Options decode, MaterializerOptions options, Metrics& metrics,
+                 const Clock& clock = systemClock());
     ~Materializer();
 
     absl::Status prepare(const Cancel& cancel);
@@ -59,8 +61,10 @@ class Materializer {
     std::int64_t cursor() const { return cursor_; }
 
   private:
-    absl::StatusOr<PassResult> decodeFrom(engine::Pool::Lease& connection, std::int64_t cursor, const lake::SnapshotList& list, const Cancel& cancel);
-    absl::StatusOr<std::int64_t> readCursor(engine::Connection& connection, const lake::ProgressRows& rows, const Cancel& cancel);
+    absl::StatusOr<PassResult> decodeFrom(engine::Pool::Lease& connection, std::int64_t cursor,
+                                          const lake::SnapshotList& list, const Cancel& cancel);
+    absl::StatusOr<std::int64_t> readCursor(engine::Connection& connection, const lake::ProgressRows& rows,
+                                            const Cancel& cancel);
     absl::Status skipEmpty(engine::Connection& connection, std::int64_t from, std::int64_t to, const Cancel& cancel);
     void caughtUp(engine::Connection& connection, std::int64_t head, const Cancel& cancel);
     void report(engine::Connection& connection, bool caught_up, const Cancel& cancel);
@@ -82,8 +86,8 @@ class Materializer {
     std::int64_t cursor_ = 0, last_head_ = -1, flushed_head_ = -1;
     std::int64_t reported_ = -1, report_attempted_ = INT64_MIN / 2;
     std::int64_t last_flush_ = 0, failing_since_ = -1, last_missing_table_log_ = INT64_MIN / 2;
-    bool idle_ = false;                                 // the last pass found nothing up to last_head_
-    bool no_table_ = false;                             // and raw_events did not exist then
+    bool idle_ = false;      // the last pass found nothing up to last_head_
+    bool no_table_ = false;  // and raw_events did not exist then
 };
 
 }  // namespace dq::materialize

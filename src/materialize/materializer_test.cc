@@ -14,17 +14,20 @@ using lake::statusRow;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-INSTANTIATE_TEST_SUITE_P(Catalogs, MaterializeTest, testing::Values(lake::CatalogKind::kFile, lake::CatalogKind::kPostgres), lake::catalogName);
+INSTANTIATE_TEST_SUITE_P(Catalogs, MaterializeTest,
+                         testing::Values(lake::CatalogKind::kFile, lake::CatalogKind::kPostgres), lake::catalogName);
 
 std::vector<cloudevent::Row> readings(int vehicle, int count, int first = 0) {
     std::vector<cloudevent::Row> rows;
-    for (int i = first; i < first + count; ++i) rows.push_back(statusRow(vehicle, strCat("e", i), kStart + i * kMicrosPerSecond, "speed", i));
+    for (int i = first; i < first + count; ++i)
+        rows.push_back(statusRow(vehicle, strCat("e", i), kStart + i * kMicrosPerSecond, "speed", i));
     return rows;
 }
 
 TEST_P(MaterializeTest, Acceptance01_EachRowOnceAndReported) {
     boot();
-    for (const double speed : {40.0, 80.0, 65.0}) append({statusRow(1, strCat("e", speed), kStart + static_cast<Micros>(speed), "speed", speed)});
+    for (const double speed : {40.0, 80.0, 65.0})
+        append({statusRow(1, strCat("e", speed), kStart + static_cast<Micros>(speed), "speed", speed)});
     EXPECT_EQ(drain(), 3);
     EXPECT_EQ(lake_->value("SELECT count(*), max(value_number) FROM lake.signals"), "3|80.0");
     EXPECT_EQ(drain(), 0);
@@ -47,7 +50,9 @@ TEST_P(MaterializeTest, Acceptance03_DeletedCursorRowIsSeededAgain) {
     drain();
     lake_->run(R"(DELETE FROM lake.ingest_progress WHERE "partition" = 'lake.raw_events#snapshot')");
     drain();
-    EXPECT_EQ(lake_->number(R"(SELECT count(*) FROM lake.ingest_progress WHERE "partition" = 'lake.raw_events#snapshot')"), 1);
+    EXPECT_EQ(
+        lake_->number(R"(SELECT count(*) FROM lake.ingest_progress WHERE "partition" = 'lake.raw_events#snapshot')"),
+        1);
     EXPECT_EQ(count("signals"), 1);
 }
 
@@ -82,17 +87,23 @@ TEST_P(MaterializeTest, Acceptance06_Acceptance07_CrashBetweenWindows) {
     for (const int crash_after : {0, 3}) {
         MaterializerOptions options;
         options.limits.window_rows = 2;
-        options.limits.after_window = [&](int window) { return window == crash_after ? absl::InternalError("killed") : absl::OkStatus(); };
+        options.limits.after_window = [&](int window) {
+            return window == crash_after ? absl::InternalError("killed") : absl::OkStatus();
+        };
         boot(options);
         const std::string before = cursor();
         append(readings(crash_after + 1, 9));
         EXPECT_FALSE(materializer_->pass(Cancel::root()).ok());
-        EXPECT_EQ(lake_->number(strCat("SELECT count(*) FROM lake.signals WHERE subject = '", lake::subjectOf(crash_after + 1), "'")), 2 * (crash_after + 1));
+        EXPECT_EQ(lake_->number(strCat("SELECT count(*) FROM lake.signals WHERE subject = '",
+                                       lake::subjectOf(crash_after + 1), "'")),
+                  2 * (crash_after + 1));
         EXPECT_EQ(cursor(), before);
         boot();
         drain();
         flush();
-        EXPECT_EQ(lake_->number(strCat("SELECT count(*) FROM lake.signals WHERE subject = '", lake::subjectOf(crash_after + 1), "'")), 9);
+        EXPECT_EQ(lake_->number(strCat("SELECT count(*) FROM lake.signals WHERE subject = '",
+                                       lake::subjectOf(crash_after + 1), "'")),
+                  9);
         EXPECT_EQ(rollupDifference(), "");
     }
 }
@@ -133,7 +144,8 @@ TEST_P(MaterializeTest, Acceptance11_Redelivery) {
 TEST_P(MaterializeTest, Acceptance13_Acceptance14_Lags) {
     boot();
     clock_.set(systemClock().now());
-    append({statusRow(1, "a", clock_.now() - 600 * kMicrosPerSecond, "speed", 1), statusRow(1, "b", clock_.now() - 60 * kMicrosPerSecond, "speed", 1)});
+    append({statusRow(1, "a", clock_.now() - 600 * kMicrosPerSecond, "speed", 1),
+            statusRow(1, "b", clock_.now() - 60 * kMicrosPerSecond, "speed", 1)});
     pass();
     EXPECT_NEAR(metric(R"(dq_materializer_lag_seconds{type="ducklake"})"), 600, 5);
     EXPECT_LT(metric("dq_materializer_commit_lag_seconds"), 3600);
@@ -151,11 +163,14 @@ TEST_P(MaterializeTest, Acceptance28_Acceptance30_ExpiredFeedIsReadFromTheBaseTa
     append(readings(1, 1, 1));
     append(readings(1, 1, 2));
     const std::int64_t last = append(readings(1, 1, 3));
-    lake_->run(strCat("CALL ducklake_expire_snapshots('lake', versions => [", [&] {
-        std::string ids;
-        for (std::int64_t id = 0; id < last; ++id) strAppend(&ids, id == 0 ? "" : ", ", id);
-        return ids;
-    }(), "])"));
+    lake_->run(strCat(
+        "CALL ducklake_expire_snapshots('lake', versions => [",
+        [&] {
+            std::string ids;
+            for (std::int64_t id = 0; id < last; ++id) strAppend(&ids, id == 0 ? "" : ", ", id);
+            return ids;
+        }(),
+        "])"));
     EXPECT_EQ(drain(), 3);
     EXPECT_EQ(count("signals"), 4);
     EXPECT_EQ(metric("dq_materializer_cursor_resets_total"), 1);
@@ -174,12 +189,16 @@ TEST_P(MaterializeTest, Acceptance33_NullHeaderColumnsAreCounted) {
     boot();
     append(readings(1, 1));
     for (const char* column : {"subject", "id", "source", "\"time\""}) {
-        lake_->run(strCat("INSERT INTO lake.raw_events BY NAME SELECT * REPLACE (NULL AS ", column, ") FROM lake.raw_events WHERE id = 'e0' LIMIT 1"));
+        lake_->run(strCat("INSERT INTO lake.raw_events BY NAME SELECT * REPLACE (NULL AS ", column,
+                          ") FROM lake.raw_events WHERE id = 'e0' LIMIT 1"));
     }
-    lake_->run("INSERT INTO lake.raw_events BY NAME SELECT * REPLACE (NULL AS producer, NULL AS data_version, 'e9' AS id) FROM lake.raw_events WHERE id = 'e0' AND subject IS NOT NULL LIMIT 1");
+    lake_->run(
+        "INSERT INTO lake.raw_events BY NAME SELECT * REPLACE (NULL AS producer, NULL AS data_version, 'e9' AS id) "
+        "FROM lake.raw_events WHERE id = 'e0' AND subject IS NOT NULL LIMIT 1");
     EXPECT_EQ(drain(), 6);
     EXPECT_EQ(metric("dq_materializer_errors_total"), 4);
-    EXPECT_THAT(lake_->rows("SELECT cloud_event_id, producer = '' FROM lake.signals ORDER BY 1"), ElementsAre("e0|false", "e9|true"));
+    EXPECT_THAT(lake_->rows("SELECT cloud_event_id, producer = '' FROM lake.signals ORDER BY 1"),
+                ElementsAre("e0|false", "e9|true"));
 }
 
 TEST_P(MaterializeTest, Acceptance35_IdleMintsNothingAndStampsTheReport) {
@@ -219,10 +238,12 @@ TEST_P(MaterializeTest, Acceptance52_AnyWindowSizeLeavesTheSameRows) {
         options.limits.workers = 3;
         boot(options);
         std::vector<cloudevent::Row> bundle = readings(++vehicle, 40);
-        for (const auto& row : readings(vehicle, 10, 5)) bundle.push_back(row);   // redelivered in the same snapshot
+        for (const auto& row : readings(vehicle, 10, 5)) bundle.push_back(row);  // redelivered in the same snapshot
         append(bundle);
         drain();
-        const auto stored = lake_->rows(strCat("SELECT name, \"timestamp\", cloud_event_id, value_number FROM lake.signals WHERE subject = '", lake::subjectOf(vehicle), "' ORDER BY ALL"));
+        const auto stored = lake_->rows(
+            strCat("SELECT name, \"timestamp\", cloud_event_id, value_number FROM lake.signals WHERE subject = '",
+                   lake::subjectOf(vehicle), "' ORDER BY ALL"));
         EXPECT_EQ(stored.size(), 40u);
         if (expected.empty()) expected = stored;
         EXPECT_EQ(stored, expected) << rows;
@@ -243,17 +264,23 @@ TEST_P(MaterializeTest, MalformedExtrasCountAndDecode) {
 
 TEST_P(MaterializeTest, EventsAreStoredOnceWithTheirTags) {
     boot();
-    const std::string payload = R"({"events":[{"name":"behavior.harshBraking","timestamp":"2026-10-20T00:00:01Z","durationNs":5,"metadata":"{}","tags":["a","b"]}]})";
+    const std::string payload =
+        R"({"events":[{"name":"behavior.harshBraking","timestamp":"2026-10-20T00:00:01Z",)"
+        R"("durationNs":5,"metadata":"{}","tags":["a","b"]}]})";
     append({payloadRow(1, "dimo.events", "e1", kStart, payload), payloadRow(1, "dimo.events", "e1", kStart, payload)});
     drain();
-    EXPECT_THAT(lake_->rows("SELECT name, duration_ns, metadata, tags, type FROM lake.events"), ElementsAre("behavior.harshBraking|5|{}|[a, b]|dimo.event"));
+    EXPECT_THAT(lake_->rows("SELECT name, duration_ns, metadata, tags, type FROM lake.events"),
+                ElementsAre("behavior.harshBraking|5|{}|[a, b]|dimo.event"));
 }
 
 TEST_P(MaterializeTest, CleanStopFreesTheLease) {
     boot();
     append(readings(1, 1));
     drain();
-    const auto lease = [&] { return lake_->value(R"(SELECT "cursor" FROM lake.ingest_progress WHERE "partition" = 'lake.raw_events#writer')"); };
+    const auto lease = [&] {
+        return lake_->value(
+            R"(SELECT "cursor" FROM lake.ingest_progress WHERE "partition" = 'lake.raw_events#writer')");
+    };
     EXPECT_NE(lease(), "-/0");
     materializer_->release();
     EXPECT_EQ(lease(), "-/0");

@@ -15,7 +15,7 @@
 
 namespace dq::materialize {
 
-inline constexpr Micros kStart = 1'792'454'400LL * kMicrosPerSecond;   // 2026-10-20T00:00:00Z
+inline constexpr Micros kStart = 1'792'454'400LL * kMicrosPerSecond;  // 2026-10-20T00:00:00Z
 
 class MaterializeTest : public testing::TestWithParam<lake::CatalogKind> {
   protected:
@@ -58,7 +58,10 @@ class MaterializeTest : public testing::TestWithParam<lake::CatalogKind> {
         ASSERT_TRUE(flushed.ok()) << flushed;
     }
     std::int64_t count(const std::string& table) { return lake_->number(strCat("SELECT count(*) FROM lake.", table)); }
-    std::string cursor() { return lake_->value(R"(SELECT "cursor" FROM lake.ingest_progress WHERE "partition" = 'lake.raw_events#snapshot')"); }
+    std::string cursor() {
+        return lake_->value(
+            R"(SELECT "cursor" FROM lake.ingest_progress WHERE "partition" = 'lake.raw_events#snapshot')");
+    }
     double metric(const std::string& name) {
         const std::string text = metrics_->render();
         const auto at = text.find("\n" + name + " ");

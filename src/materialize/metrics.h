@@ -1,4 +1,5 @@
-// The dq_materializer_* series (materializer.md §11, §13.6). Built only in a process that materializes: alerts rely on absence.
+// The dq_materializer_* series (materializer.md §11, §13.6). Built only in a process that materializes: alerts rely
+// on absence.
 #pragma once
 #include "core/metrics.h"
 

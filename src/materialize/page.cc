@@ -15,15 +15,23 @@ using lake::FeedColumn;
 
 struct Columns {
     explicit Columns(const engine::Chunk& chunk)
-        : subject(chunk.strings(lake::kFeedSubject)), type(chunk.strings(lake::kFeedType)), id(chunk.strings(lake::kFeedId)),
-          source(chunk.strings(lake::kFeedSource)), producer(chunk.strings(lake::kFeedProducer)),
-          data_version(chunk.strings(lake::kFeedDataVersion)), extras(chunk.strings(lake::kFeedExtras)), data(chunk.strings(lake::kFeedData)),
-          data_base64(chunk.strings(lake::kFeedDataBase64)), time(chunk.micros(lake::kFeedTime)) {}
+        : subject(chunk.strings(lake::kFeedSubject)),
+          type(chunk.strings(lake::kFeedType)),
+          id(chunk.strings(lake::kFeedId)),
+          source(chunk.strings(lake::kFeedSource)),
+          producer(chunk.strings(lake::kFeedProducer)),
+          data_version(chunk.strings(lake::kFeedDataVersion)),
+          extras(chunk.strings(lake::kFeedExtras)),
+          data(chunk.strings(lake::kFeedData)),
+          data_base64(chunk.strings(lake::kFeedDataBase64)),
+          time(chunk.micros(lake::kFeedTime)) {}
     using Text = engine::Column<std::string_view>;
     Text subject, type, id, source, producer, data_version, extras, data, data_base64;
     engine::Column<std::int64_t> time;
 
-    bool headerComplete(idx_t row) const { return subject.valid(row) && time.valid(row) && id.valid(row) && source.valid(row); }
+    bool headerComplete(idx_t row) const {
+        return subject.valid(row) && time.valid(row) && id.valid(row) && source.valid(row);
+    }
     bool isBase64(idx_t row) const { return data_base64.valid(row) && !data_base64[row].empty(); }
     std::string_view payload(idx_t row) const { return isBase64(row) ? data_base64[row] : data[row]; }
 };
@@ -37,7 +45,8 @@ bool extrasMalformed(std::string_view extras) {
     return !document.is_object() && !document.is_null();
 }
 
-// One buffer for all payloads of a page: the parser may read past a payload's end, the engine's strings have no room for that.
+// One buffer for all payloads of a page: the parser may read past a payload's end, the engine's strings have no room
+// for that.
 std::vector<std::size_t> copyPayloads(const Columns& columns, Page& page) {
     const idx_t rows = page.chunk.size();
     std::size_t total = 0;
@@ -81,7 +90,8 @@ void decodePage(const decode::Decoder& decoder, decode::Scratch& scratch, Page& 
         } else {
             ++page.dropped;
         }
-        page.rows.push_back({static_cast<std::uint32_t>(page.batch.signals.size()), static_cast<std::uint32_t>(page.batch.events.size()),
+        page.rows.push_back({static_cast<std::uint32_t>(page.batch.signals.size()),
+                             static_cast<std::uint32_t>(page.batch.events.size()),
                              static_cast<std::uint32_t>(payload.size())});
     }
     page.decode_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

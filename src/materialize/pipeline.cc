@@ -36,14 +36,15 @@ void Pipeline::stop() {
         stopping_ = true;
     }
     changed_.notify_all();
-    workers_.clear();   // joins
+    workers_.clear();  // joins
 }
 
 std::unique_ptr<Page> Pipeline::fetch(std::uint64_t& sequence) {
     std::lock_guard fetch_lock(fetch_mutex_);
     {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [&] { return stopping_ || bytes_in_flight_ == 0 || bytes_in_flight_ < options_.byte_budget; });
+        changed_.wait(lock,
+                      [&] { return stopping_ || bytes_in_flight_ == 0 || bytes_in_flight_ < options_.byte_budget; });
         if (stopping_ || end_ != UINT64_MAX) return nullptr;
     }
     absl::StatusOr<std::optional<engine::Chunk>> chunk = stream_.next();

@@ -1,7 +1,8 @@
 // Decoding a streamed span on worker threads, pages in feed order.
 //
-// Each worker fetches the next chunk under a lock, decodes it outside of it, and hands it to the consumer, who gets pages in the order
-// of the feed. Fetching stops while the pages not yet consumed hold more than the byte budget, so memory does not grow with the span.
+// Each worker fetches the next chunk under a lock, decodes it outside of it, and hands it to the consumer, who gets
+// pages in the order of the feed. Fetching stops while the pages not yet consumed hold more than the byte budget, so
+// memory does not grow with the span.
 //
 //   Pipeline pipeline(std::move(stream), decoder, {.workers = 2}, cancel);
 //   while (true) { DQ_ASSIGN_OR_RETURN(auto page, pipeline.next()); if (!page) break; use(*page); }
@@ -40,7 +41,7 @@ class Pipeline {
 
   private:
     void work();
-    std::unique_ptr<Page> fetch(std::uint64_t& sequence);   // null at the end
+    std::unique_ptr<Page> fetch(std::uint64_t& sequence);  // null at the end
     void stop();
 
     const decode::Decoder& decoder_;
@@ -48,15 +49,15 @@ class Pipeline {
     const Cancel cancel_;
 
     std::mutex fetch_mutex_;
-    engine::Result stream_;                                  // guarded by fetch_mutex_
-    std::uint64_t fetched_ = 0;                              // guarded by fetch_mutex_
+    engine::Result stream_;      // guarded by fetch_mutex_
+    std::uint64_t fetched_ = 0;  // guarded by fetch_mutex_
 
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::map<std::uint64_t, std::unique_ptr<Page>> ready_;   // guarded by mutex_, as all below
+    std::map<std::uint64_t, std::unique_ptr<Page>> ready_;  // guarded by mutex_, as all below
     absl::Status status_;
     std::uint64_t consumed_ = 0;
-    std::uint64_t end_ = UINT64_MAX;                         // number of pages, once known
+    std::uint64_t end_ = UINT64_MAX;  // number of pages, once known
     std::size_t bytes_in_flight_ = 0;
     bool stopping_ = false;
     std::vector<std::jthread> workers_;

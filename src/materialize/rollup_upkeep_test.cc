@@ -1,4 +1,5 @@
-// Rollups kept by the loop: rows equal a recompute, marks survive crashes. Numbers are those of the acceptance cases of rollups.md.
+// Rollups kept by the loop: rows equal a recompute, marks survive crashes. Numbers are those of the acceptance cases
+// of rollups.md.
 #include <gmock/gmock.h>
 
 #include <random>
@@ -15,15 +16,19 @@ using testing::ElementsAre;
 constexpr Micros kMinute = 60 * kMicrosPerSecond;
 
 using RollupUpkeep = MaterializeTest;
-INSTANTIATE_TEST_SUITE_P(Catalogs, RollupUpkeep, testing::Values(lake::CatalogKind::kFile, lake::CatalogKind::kPostgres), lake::catalogName);
+INSTANTIATE_TEST_SUITE_P(Catalogs, RollupUpkeep,
+                         testing::Values(lake::CatalogKind::kFile, lake::CatalogKind::kPostgres), lake::catalogName);
 
 cloudevent::Row fixRow(int vehicle, const std::string& id, Micros time, double lat, double lon) {
     return payloadRow(vehicle, "dimo.status", id, time,
-                      strCat(R"({"signals":[{"name":"currentLocationCoordinates","timestamp":")", formatRfc3339(time), R"(","value":{"latitude":)", lat,
-                             R"(,"longitude":)", lon, R"(,"hdop":1}}]})"));
+                      strCat(R"({"signals":[{"name":"currentLocationCoordinates","timestamp":")", formatRfc3339(time),
+                             R"(","value":{"latitude":)", lat, R"(,"longitude":)", lon, R"(,"hdop":1}}]})"));
 }
-cloudevent::Row eventRow(int vehicle, const std::string& id, Micros time, const std::string& name, const std::string& source = "") {
-    auto row = payloadRow(vehicle, "dimo.events", id, time, strCat(R"({"events":[{"name":")", name, R"(","timestamp":")", formatRfc3339(time), R"("}]})"));
+cloudevent::Row eventRow(int vehicle, const std::string& id, Micros time, const std::string& name,
+                         const std::string& source = "") {
+    auto row =
+        payloadRow(vehicle, "dimo.events", id, time,
+                   strCat(R"({"events":[{"name":")", name, R"(","timestamp":")", formatRfc3339(time), R"("}]})"));
     if (!source.empty()) row.source = source;
     return row;
 }
@@ -31,23 +36,29 @@ cloudevent::Row eventRow(int vehicle, const std::string& id, Micros time, const 
 TEST_P(RollupUpkeep, Acceptance01_02_03_04_CountsAndWinners) {
     boot();
     append({statusRow(1, "c2", kStart, "speed", 41), statusRow(1, "c1", kStart, "speed", 40)});
-    append({statusRow(1, "c3", kStart + 10 * kMinute, "speed", 80), statusRow(1, "c3", kStart + 10 * kMinute, "speed", 80)});
+    append({statusRow(1, "c3", kStart + 10 * kMinute, "speed", 80),
+            statusRow(1, "c3", kStart + 10 * kMinute, "speed", 80)});
     append({statusRow(1, "c4", kStart + kMinute, "speed", 5)});
     drain();
     flush();
-    EXPECT_THAT(lake_->rows("SELECT value_number, \"count\", first_seen FROM lake.signals_latest"), ElementsAre("80.0|3|2026-10-20 00:00:00+00"));
+    EXPECT_THAT(lake_->rows("SELECT value_number, \"count\", first_seen FROM lake.signals_latest"),
+                ElementsAre("80.0|3|2026-10-20 00:00:00+00"));
     EXPECT_EQ(rollupDifference(), "");
 }
 
 TEST_P(RollupUpkeep, Acceptance09_10_11_Fixes) {
     boot();
-    append({fixRow(1, "f1", kStart + 5 * kMinute, 42, -83), statusRow(1, "s", kStart + 9 * kMinute, "speed", 1), fixRow(1, "f0", kStart + kMinute, 1, 1),
-            fixRow(1, "f2", kStart + 7 * kMinute, 0, 0)});
+    append({fixRow(1, "f1", kStart + 5 * kMinute, 42, -83), statusRow(1, "s", kStart + 9 * kMinute, "speed", 1),
+            fixRow(1, "f0", kStart + kMinute, 1, 1), fixRow(1, "f2", kStart + 7 * kMinute, 0, 0)});
     append({fixRow(2, "b", kStart, 42, -83), fixRow(2, "a", kStart, 0, 0)});
     drain();
     flush();
-    EXPECT_THAT(lake_->rows(R"(SELECT loc_lat, loc_lon, loc_ts, "timestamp", "count" FROM lake.signals_latest WHERE name = 'currentLocationCoordinates' ORDER BY subject)"),
-                ElementsAre("42.0|-83.0|2026-10-20 00:05:00+00|2026-10-20 00:07:00+00|3", "42.0|-83.0|2026-10-20 00:00:00+00|2026-10-20 00:00:00+00|1"));
+    EXPECT_THAT(
+        lake_->rows(
+            R"(SELECT loc_lat, loc_lon, loc_ts, "timestamp", "count" FROM lake.signals_latest WHERE name =
+                'currentLocationCoordinates' ORDER BY subject)"),
+        ElementsAre("42.0|-83.0|2026-10-20 00:05:00+00|2026-10-20 00:07:00+00|3",
+                    "42.0|-83.0|2026-10-20 00:00:00+00|2026-10-20 00:00:00+00|1"));
     EXPECT_EQ(rollupDifference(), "");
 }
 
@@ -56,7 +67,8 @@ TEST_P(RollupUpkeep, Acceptance08_16_OldReadings) {
     append({statusRow(1, "new", kStart, "speed", 7)});
     drain();
     flush();
-    append({statusRow(1, "old", kStart - 100 * kMicrosPerDay, "speed", 3), statusRow(2, "ancient", -3'600 * kMicrosPerSecond, "speed", 1)});
+    append({statusRow(1, "old", kStart - 100 * kMicrosPerDay, "speed", 3),
+            statusRow(2, "ancient", -3'600 * kMicrosPerSecond, "speed", 1)});
     drain();
     flush();
     EXPECT_THAT(lake_->rows("SELECT value_number, \"count\", first_seen FROM lake.signals_latest ORDER BY subject"),
@@ -65,7 +77,8 @@ TEST_P(RollupUpkeep, Acceptance08_16_OldReadings) {
 
 TEST_P(RollupUpkeep, Acceptance18_OnlyTouchedSubjectsChange) {
     boot();
-    append({statusRow(1, "a", kStart, "speed", 1), statusRow(2, "b", kStart, "speed", 2), statusRow(3, "c", kStart, "speed", 3)});
+    append({statusRow(1, "a", kStart, "speed", 1), statusRow(2, "b", kStart, "speed", 2),
+            statusRow(3, "c", kStart, "speed", 3)});
     drain();
     flush();
     // A row nobody touches keeps a value that no recompute would give.
@@ -73,12 +86,15 @@ TEST_P(RollupUpkeep, Acceptance18_OnlyTouchedSubjectsChange) {
     append({statusRow(1, "d", kStart + kMinute, "speed", 10)});
     drain();
     flush();
-    EXPECT_THAT(lake_->rows("SELECT value_number FROM lake.signals_latest ORDER BY subject"), ElementsAre("10.0", "99.0", "3.0"));
+    EXPECT_THAT(lake_->rows("SELECT value_number FROM lake.signals_latest ORDER BY subject"),
+                ElementsAre("10.0", "99.0", "3.0"));
 }
 
 TEST_P(RollupUpkeep, Acceptance20_27_RebuildGivesTheSameRows) {
     boot();
-    for (int i = 0; i < 5; ++i) append({statusRow(i, strCat("a", i), kStart + i, "speed", i), fixRow(i, strCat("f", i), kStart + i, 10 + i, 20)});
+    for (int i = 0; i < 5; ++i)
+        append(
+            {statusRow(i, strCat("a", i), kStart + i, "speed", i), fixRow(i, strCat("f", i), kStart + i, 10 + i, 20)});
     drain();
     flush();
     const auto before = lake_->rows("FROM lake.signals_latest ORDER BY ALL");
@@ -90,8 +106,9 @@ TEST_P(RollupUpkeep, Acceptance20_27_RebuildGivesTheSameRows) {
 TEST_P(RollupUpkeep, Acceptance21_22_EventCounts) {
     boot();
     const std::string block = "security.engineBlock", unblock = "security.engineUnblock";
-    append({eventRow(1, "a", kStart + 1, block), eventRow(1, "b", kStart + 2, unblock), eventRow(1, "c", kStart + 3, block), eventRow(1, "dup", kStart + 1, block),
-            eventRow(2, "d", kStart, block), eventRow(2, "e", kStart, block, "0x7777777777777777777777777777777777777777")});
+    append({eventRow(1, "a", kStart + 1, block), eventRow(1, "b", kStart + 2, unblock),
+            eventRow(1, "c", kStart + 3, block), eventRow(1, "dup", kStart + 1, block), eventRow(2, "d", kStart, block),
+            eventRow(2, "e", kStart, block, "0x7777777777777777777777777777777777777777")});
     drain();
     flush();
     EXPECT_THAT(lake_->rows("SELECT name, \"count\" FROM lake.events_latest ORDER BY subject, name"),
@@ -116,7 +133,7 @@ TEST_P(RollupUpkeep, Acceptance26_KillBeforeTheFlushLosesNothing) {
     append({eventRow(1, "a", kStart, "behavior.harshBraking"), statusRow(1, "s", kStart, "speed", 3)});
     drain();
     EXPECT_EQ(count("events_latest"), 0);
-    boot();   // the dirty sets of the process are gone, its marks are not
+    boot();  // the dirty sets of the process are gone, its marks are not
     flush();
     EXPECT_EQ(rollupDifference(), "");
     EXPECT_EQ(count("events_latest"), 1);
@@ -159,14 +176,16 @@ TEST_P(RollupUpkeep, Acceptance12_RandomRoundsStayExact) {
         std::vector<cloudevent::Row> bundle;
         for (int i = 0; i < 12; ++i) {
             if (!sent.empty() && random() % 4 == 0) {
-                bundle.push_back(sent[random() % sent.size()]);   // redelivery
+                bundle.push_back(sent[random() % sent.size()]);  // redelivery
                 continue;
             }
             const int vehicle = static_cast<int>(random() % 3);
-            const Micros time = kStart + static_cast<Micros>(random() % 40) * kMinute;   // disorder and collisions
+            const Micros time = kStart + static_cast<Micros>(random() % 40) * kMinute;  // disorder and collisions
             const std::string id = strCat("i", random() % 50);
             switch (random() % 3) {
-                case 0: bundle.push_back(statusRow(vehicle, id, time, "speed", static_cast<double>(random() % 100))); break;
+                case 0:
+                    bundle.push_back(statusRow(vehicle, id, time, "speed", static_cast<double>(random() % 100)));
+                    break;
                 case 1: bundle.push_back(fixRow(vehicle, id, time, static_cast<double>(random() % 2) * 42, 0)); break;
                 default: bundle.push_back(eventRow(vehicle, id, time, "behavior.harshBraking"));
             }

@@ -17,7 +17,7 @@ absl::StatusOr<bool> Materializer::mayFlush(const Cancel& cancel) {
 
 absl::Status Materializer::flushIfDue(const Cancel& cancel) {
     if (clock_.steadyMicros() - last_flush_ < options_.rollup_interval) return absl::OkStatus();
-    if (idle_ && flushed_head_ == last_head_) return absl::OkStatus();   // no commit since the last flush
+    if (idle_ && flushed_head_ == last_head_) return absl::OkStatus();  // no commit since the last flush
     last_flush_ = clock_.steadyMicros();
     const std::int64_t head = last_head_;
     DQ_ASSIGN_OR_RETURN(const bool may, mayFlush(cancel));
@@ -52,7 +52,8 @@ bool Materializer::failed(const absl::Status& error, const Cancel& cancel) {
 absl::Status Materializer::run(const Cancel& cancel) {
     logInfo("materializer started", {{"component", "materializer"}});
     last_flush_ = clock_.steadyMicros();
-    if (options_.rebuild_rollups) ignore(rebuildRollups(cancel), "logged; decoding goes on, marks keep the rollups honest");
+    if (options_.rebuild_rollups)
+        ignore(rebuildRollups(cancel), "logged; decoding goes on, marks keep the rollups honest");
     while (!cancel.cancelled()) {
         const auto result = pass(cancel);
         if (cancel.cancelled()) break;

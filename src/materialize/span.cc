@@ -18,9 +18,11 @@ struct SpanWriter::Window {
     }
 };
 
-absl::Status SpanWriter::fill(Window& window, const Page& page, std::size_t row, std::size_t& first_signal, std::size_t& first_event) {
+absl::Status SpanWriter::fill(Window& window, const Page& page, std::size_t row, std::size_t& first_signal,
+                              std::size_t& first_event) {
     const RawRowEnd& end = page.rows[row];
-    for (; first_signal < end.signals; ++first_signal) DQ_RETURN_IF_ERROR(window.stage.addSignal(page.batch.signals[first_signal]));
+    for (; first_signal < end.signals; ++first_signal)
+        DQ_RETURN_IF_ERROR(window.stage.addSignal(page.batch.signals[first_signal]));
     for (; first_event < end.events; ++first_event) {
         const decode::EventRow& event = page.batch.events[first_event];
         const auto tags = page.batch.tags.begin() + event.first_tag;
@@ -32,7 +34,8 @@ absl::Status SpanWriter::fill(Window& window, const Page& page, std::size_t row,
     return absl::OkStatus();
 }
 
-absl::StatusOr<Writer::Commit> SpanWriter::commit(Window& window, std::optional<lake::CursorMove> move, const Cancel& cancel) {
+absl::StatusOr<Writer::Commit> SpanWriter::commit(Window& window, std::optional<lake::CursorMove> move,
+                                                  const Cancel& cancel) {
     DQ_RETURN_IF_ERROR(window.stage.finish());
     if (window.stage.rows() == 0 && !move) return Writer::Commit::kCommitted;
     const std::int64_t start = clock_.steadyMicros();
@@ -65,12 +68,14 @@ absl::StatusOr<SpanResult> SpanWriter::write(const SpanSource& source, const Spa
     DQ_ASSIGN_OR_RETURN(auto reading, lake_.acquire(cancel));
     DQ_ASSIGN_OR_RETURN(auto writing, lake_.acquire(cancel));
     DQ_ASSIGN_OR_RETURN(auto stream, source.expired ? lake::streamExpired(*reading, source.from, source.to, cancel)
-                                                    : lake::streamInsertions(*reading, source.feed_from, source.from, source.to, cancel));
+                                                    : lake::streamInsertions(*reading, source.feed_from, source.from,
+                                                                             source.to, cancel));
     SpanResult result;
-    Pipeline pipeline(std::move(stream), decoder_, {.workers = limits.workers, .byte_budget = limits.pipeline_bytes}, cancel);
+    Pipeline pipeline(std::move(stream), decoder_, {.workers = limits.workers, .byte_budget = limits.pipeline_bytes},
+                      cancel);
     std::optional<Window> window;
     auto openWindow = [&]() -> absl::Status {
-        window.reset();   // its staging tables are replaced
+        window.reset();  // its staging tables are replaced
         DQ_ASSIGN_OR_RETURN(lake::Stage stage, lake::Stage::open(*writing));
         window.emplace(*writing, std::move(stage));
         return absl::OkStatus();
@@ -98,7 +103,8 @@ absl::StatusOr<SpanResult> SpanWriter::write(const SpanSource& source, const Spa
         observe(**page, result);
     }
     const std::int64_t start = clock_.steadyMicros();
-    DQ_ASSIGN_OR_RETURN(const Writer::Commit outcome, commit(*window, lake::CursorMove{source.from, source.to}, cancel));
+    DQ_ASSIGN_OR_RETURN(const Writer::Commit outcome,
+                        commit(*window, lake::CursorMove{source.from, source.to}, cancel));
     metrics_.observePhase("commit", static_cast<double>(clock_.steadyMicros() - start) / 1e6);
     result.lost_race = outcome == Writer::Commit::kLostRace;
     return result;

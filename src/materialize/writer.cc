@@ -50,7 +50,8 @@ StatusOr<bool> Writer::own(engine::Connection& connection, const std::string& st
     return owner_;
 }
 
-StatusOr<Writer::Commit> Writer::commit(engine::Connection& connection, const lake::Stage& stage, WindowPlan plan, const Cancel& cancel) {
+StatusOr<Writer::Commit> Writer::commit(engine::Connection& connection, const lake::Stage& stage, WindowPlan plan,
+                                        const Cancel& cancel) {
     const std::int64_t start = clock_.steadyMicros();
     for (int attempt = 0;; ++attempt) {
         plan.lease_from = lease_;
@@ -64,7 +65,8 @@ StatusOr<Writer::Commit> Writer::commit(engine::Connection& connection, const la
             DQ_ASSIGN_OR_RETURN(const Verdict verdict, look(plan, cancel));
             if (verdict == Verdict::kLanded) {
                 metrics_.landed_commits.Increment();
-                logWarn("commit returned an error but the cursor advanced to the target; treating as committed (lost ack)");
+                logWarn(
+                    "commit returned an error but the cursor advanced to the target; treating as committed (lost ack)");
                 outcome.result = WindowResult::kCommitted;
             } else {
                 outcome.result = verdict == Verdict::kFenced ? WindowResult::kFenced : WindowResult::kConflict;
@@ -96,12 +98,14 @@ StatusOr<Writer::Commit> Writer::commit(engine::Connection& connection, const la
 StatusOr<Writer::Verdict> Writer::look(const WindowPlan& plan, const Cancel& cancel) {
     for (int attempt = 0;; ++attempt) {
         auto connection = lake_.acquire(cancel);
-        StatusOr<lake::ProgressRows> rows = connection.ok() ? lake::readProgress(**connection, cancel) : StatusOr<lake::ProgressRows>(connection.status());
+        StatusOr<lake::ProgressRows> rows = connection.ok() ? lake::readProgress(**connection, cancel)
+                                                            : StatusOr<lake::ProgressRows>(connection.status());
         if (rows.ok()) {
             if (rows->lease == plan.lease_to) return Verdict::kLanded;
             return rows->lease == plan.lease_from ? Verdict::kNotLanded : Verdict::kFenced;
         }
-        // A dead engine answers nothing any more. The pass fails, and its span is read again: the anti-join absorbs what landed.
+        // A dead engine answers nothing any more. The pass fails, and its span is read again: the anti-join absorbs
+        // what landed.
         if (engine::errorClass(rows.status()) == engine::ErrorClass::kEngineDead) return rows.status();
         if (connection.ok()) connection->broken();
         if (!backoff(attempt, cancel)) return cancel.check();
@@ -121,7 +125,8 @@ void Writer::release() {
     auto connection = lake_.acquire();
     if (!connection.ok()) return;
     std::lock_guard commit(lake_.commitLock());
-    ignore((*connection)->execute(lake::moveLeaseSql(lease_, lake::kFreeLease)).status(), "best effort: the lease ages out by itself");
+    ignore((*connection)->execute(lake::moveLeaseSql(lease_, lake::kFreeLease)).status(),
+           "best effort: the lease ages out by itself");
 }
 
 }  // namespace dq::materialize

@@ -1,9 +1,9 @@
-// Committing windows exactly once: the writer lease, retries after conflicts, and the verdict after a lost acknowledgement
-// (materializer.md §13.2).
+// Committing windows exactly once: the writer lease, retries after conflicts, and the verdict after a lost
+// acknowledgement (materializer.md §13.2).
 //
-// The lease row's text is `<id>/<k>`: id of this process start, k counts committed windows. Every window moves it from the text that
-// this process believes is stored, so that two writers exclude each other, and a COMMIT whose acknowledgement was lost is settled by
-// looking at it. Threads: one at a time.
+// The lease row's text is `<id>/<k>`: id of this process start, k counts committed windows. Every window moves it
+// from the text that this process believes is stored, so that two writers exclude each other, and a COMMIT whose
+// acknowledgement was lost is settled by looking at it. Threads: one at a time.
 #pragma once
 #include <absl/status/status.h>
 
@@ -20,19 +20,21 @@ namespace dq::materialize {
 class Writer {
   public:
     struct Options {
-        std::int64_t takeover_micros = 30'000'000;     // a lease that did not change for so long is free
-        std::int64_t give_up_micros = 3'600'000'000;   // conflicts in a row for so long are a failure
-        std::int64_t backoff_micros = 50'000;          // first bound of the random wait
+        std::int64_t takeover_micros = 30'000'000;    // a lease that did not change for so long is free
+        std::int64_t give_up_micros = 3'600'000'000;  // conflicts in a row for so long are a failure
+        std::int64_t backoff_micros = 50'000;         // first bound of the random wait
     };
     enum class Commit { kCommitted, kLostRace };
 
     Writer(lake::Lake& lake, MaterializerMetrics& metrics, Options options, const Clock& clock);
 
-    // Decides whether this process may write: true = owner. `stored` is the lease as just read. A file catalog admits one process, so
-    // its lease is taken over at once; on a server catalog only when it is free or did not change for the take-over time.
+    // Decides whether this process may write: true = owner. `stored` is the lease as just read. A file catalog
+    // admits one process, so its lease is taken over at once; on a server catalog only when it is free or did not
+    // change for the take-over time.
     absl::StatusOr<bool> own(engine::Connection& connection, const std::string& stored, const Cancel& cancel);
     // Writes one window, repeated until it commits, another writer is seen to own the lease (kLostRace), or it fails.
-    absl::StatusOr<Commit> commit(engine::Connection& connection, const lake::Stage& stage, lake::WindowPlan plan, const Cancel& cancel);
+    absl::StatusOr<Commit> commit(engine::Connection& connection, const lake::Stage& stage, lake::WindowPlan plan,
+                                  const Cancel& cancel);
     // Frees the lease, if this process holds it. Best effort.
     void release();
     bool owner() const { return owner_; }
@@ -49,9 +51,9 @@ class Writer {
     const Clock& clock_;
     std::string id_;
     std::uint64_t count_ = 0;
-    std::string lease_;                       // the text this process believes is stored
+    std::string lease_;  // the text this process believes is stored
     bool owner_ = false;
-    std::string foreign_;                     // another writer's text, and since when it stands
+    std::string foreign_;  // another writer's text, and since when it stands
     std::int64_t foreign_since_ = 0;
 };
 

@@ -48,13 +48,16 @@ std::vector<SubjectMark> Rollup::marksFor(std::vector<SubjectMark> subjects) con
 
 void Rollup::marked(const std::vector<SubjectMark>& marks) {
     for (const SubjectMark& mark : marks) known_.insert(mark.subject);
-    if (known_.size() > kDirtyCap) known_.clear();   // doubled marks are harmless
+    if (known_.size() > kDirtyCap) known_.clear();  // doubled marks are harmless
 }
 
 StatusOr<Rollup::Pending> Rollup::pending(Connection& connection, const Cancel& cancel) {
     // One statement, one snapshot: the subjects, and the largest rowid among their marks.
-    DQ_ASSIGN_OR_RETURN(auto result, connection.query(strCat("SELECT subject, any_value(subject_bucket), max(rowid) FROM ", namesOf(side_).marks,
-                                                                   " GROUP BY subject ORDER BY 2, 1 LIMIT ", kDirtyCap + 1), cancel));
+    DQ_ASSIGN_OR_RETURN(
+        auto result,
+        connection.query(strCat("SELECT subject, any_value(subject_bucket), max(rowid) FROM ", namesOf(side_).marks,
+                                " GROUP BY subject ORDER BY 2, 1 LIMIT ", kDirtyCap + 1),
+                         cancel));
     Pending out;
     while (true) {
         DQ_ASSIGN_OR_RETURN(auto chunk, result.next());
@@ -73,7 +76,8 @@ StatusOr<Rollup::Pending> Rollup::pending(Connection& connection, const Cancel& 
 
 StatusOr<bool> Rollup::hasWork(Connection& connection, const Cancel& cancel) const {
     if (rebuild_armed_) return true;
-    DQ_ASSIGN_OR_RETURN(auto result, connection.query(strCat("SELECT 1 FROM ", namesOf(side_).marks, " LIMIT 1"), cancel));
+    DQ_ASSIGN_OR_RETURN(auto result,
+                        connection.query(strCat("SELECT 1 FROM ", namesOf(side_).marks, " LIMIT 1"), cancel));
     DQ_ASSIGN_OR_RETURN(const auto chunk, result.next());
     return chunk.has_value();
 }
@@ -94,7 +98,8 @@ StatusOr<std::size_t> Rollup::flush(const Cancel& cancel) {
     const bool one_chunk = due.subjects.size() <= kChunkSubjects;
     for (std::size_t first = 0; first < due.subjects.size(); first += kChunkSubjects) {
         DQ_RETURN_IF_ERROR(cancel.check());
-        const auto chunk = std::span(due.subjects).subspan(first, std::min(kChunkSubjects, due.subjects.size() - first));
+        const auto chunk =
+            std::span(due.subjects).subspan(first, std::min(kChunkSubjects, due.subjects.size() - first));
         DQ_RETURN_IF_ERROR(recomputeSubjects(*connection, chunk, cancel));
         DQ_RETURN_IF_ERROR(deleteMarks(*connection, due.last_rowid, !one_chunk, cancel));
     }
@@ -112,21 +117,26 @@ Status Rollup::recomputeScope(Connection& connection, const std::string& scope, 
         DQ_ASSIGN_OR_RETURN(auto transaction, Transaction::begin(connection));
         DQ_RETURN_IF_ERROR(connection.execute(lake::touchLeaseSql(), cancel).status());
         DQ_RETURN_IF_ERROR(connection.execute(deleteSql(namesOf(side_).rollup, scope), cancel).status());
-        DQ_RETURN_IF_ERROR(connection.execute(side_ == Side::kSignals ? signalsRecomputeSql(scope) : eventsRecomputeSql(scope), cancel).status());
+        DQ_RETURN_IF_ERROR(
+            connection.execute(side_ == Side::kSignals ? signalsRecomputeSql(scope) : eventsRecomputeSql(scope), cancel)
+                .status());
         return transaction.commit();
     });
 }
 
-// After the recompute's commit and in a transaction of its own: a delete of marks inside a long one starves beside short inserts of
-// marks. Marks with a larger rowid came later and stay.
+// After the recompute's commit and in a transaction of its own: a delete of marks inside a long one starves beside
+// short inserts of marks. Marks with a larger rowid came later and stay.
 Status Rollup::deleteMarks(Connection& connection, std::int64_t last_rowid, bool of_chunk, const Cancel& cancel) {
     std::lock_guard commit(lake_.commitLock());
     return lake::retryOnConflict(cancel, [&]() -> Status {
         DQ_ASSIGN_OR_RETURN(auto transaction, Transaction::begin(connection));
         DQ_RETURN_IF_ERROR(connection.execute(lake::touchLeaseSql(), cancel).status());
-        DQ_RETURN_IF_ERROR(connection.execute(strCat("DELETE FROM ", namesOf(side_).marks, " WHERE rowid <= ", last_rowid,
-                                                           of_chunk ? " AND subject IN (SELECT subject FROM temp.main.flush_subjects)" : ""),
-                                              cancel).status());
+        DQ_RETURN_IF_ERROR(
+            connection
+                .execute(strCat("DELETE FROM ", namesOf(side_).marks, " WHERE rowid <= ", last_rowid,
+                                of_chunk ? " AND subject IN (SELECT subject FROM temp.main.flush_subjects)" : ""),
+                         cancel)
+                .status());
         return transaction.commit();
     });
 }
@@ -135,17 +145,21 @@ Status Rollup::rebuild(const Cancel& cancel, const std::function<void(int, int)>
     DQ_ASSIGN_OR_RETURN(auto connection, lake_.acquire(cancel));
     DQ_RETURN_IF_ERROR(rebuildBuckets(*connection, cancel, progress));
     const auto key = side_ == Side::kSignals ? lake::kMaintainerKey : lake::kEventsCompleteKey;
-    DQ_RETURN_IF_ERROR(lake::storeMarker(lake_, *connection, key, side_ == Side::kSignals ? lake::kFoldMaintainer : "1", cancel));
+    DQ_RETURN_IF_ERROR(
+        lake::storeMarker(lake_, *connection, key, side_ == Side::kSignals ? lake::kFoldMaintainer : "1", cancel));
     rebuild_armed_ = false;
     return absl::OkStatus();
 }
 
-Status Rollup::rebuildBuckets(Connection& connection, const Cancel& cancel, const std::function<void(int, int)>& progress) {
+Status Rollup::rebuildBuckets(Connection& connection, const Cancel& cancel,
+                              const std::function<void(int, int)>& progress) {
     // Buckets that hold anything: an empty one would mint a snapshot for nothing.
     std::vector<std::int32_t> buckets;
     {
-        DQ_ASSIGN_OR_RETURN(auto result, connection.query(strCat("SELECT subject_bucket FROM ", namesOf(side_).base, " UNION SELECT subject_bucket FROM ",
-                                                                       namesOf(side_).rollup, " ORDER BY 1"), cancel));
+        DQ_ASSIGN_OR_RETURN(auto result, connection.query(strCat("SELECT subject_bucket FROM ", namesOf(side_).base,
+                                                                 " UNION SELECT subject_bucket FROM ",
+                                                                 namesOf(side_).rollup, " ORDER BY 1"),
+                                                          cancel));
         while (true) {
             DQ_ASSIGN_OR_RETURN(auto chunk, result.next());
             if (!chunk) break;
