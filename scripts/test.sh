@@ -15,7 +15,8 @@ export LSAN_OPTIONS="suppressions=$PWD/scripts/lsan.suppressions ${LSAN_OPTIONS-
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 code=0
-scripts/with-postgres.sh timeout --signal=TERM --kill-after=30 "$bound" \
+# With --pdeathsig the server and the tests end too when this script alone is killed.
+setpriv --pdeathsig TERM scripts/with-postgres.sh timeout --signal=TERM --kill-after=30 "$bound" \
     ctest --preset "$preset" --no-tests=error --no-label-summary -j 2 "$@" </dev/null 2>&1 | tee "$log" || code=$?
 if [[ $code == 124 || $code == 137 ]]; then echo "test: ended after $bound s, the bound of a whole run" >&2; fi
 grep -E '^[0-9]+% tests passed' "$log" | tail -n 1 || true
