@@ -21,15 +21,15 @@ namespace dq::graphql {
 // A directive used on a field definition of the schema, e.g. {"requiresAllOfPrivileges", {"VEHICLE_RAW_DATA"}}.
 struct AppliedDirective {
     std::string name;
-    std::vector<std::string> list;        // its list-of-enum argument, if it has one
+    std::vector<std::string> list;  // its list-of-enum argument, if it has one
 };
 struct FieldDefinition {
     std::string parent_type, name;
-    std::string type;                     // as written: "[SignalAggregations!]"
-    std::string named_type;               // "SignalAggregations"
+    std::string type;        // as written: "[SignalAggregations!]"
+    std::string named_type;  // "SignalAggregations"
     bool non_null = false, is_list = false, item_non_null = false;
-    std::string agg_type;                 // type of its `agg` argument, "" without one
-    std::vector<AppliedDirective> directives;   // schema order
+    std::string agg_type;                      // type of its `agg` argument, "" without one
+    std::vector<AppliedDirective> directives;  // schema order
     const AppliedDirective* directive(std::string_view directive_name) const;
 };
 
@@ -37,15 +37,15 @@ struct FieldDefinition {
 struct Field {
     const FieldDefinition* definition = nullptr;
     std::string response_key;
-    Members arguments;                    // coerced; defaults applied; absent ones absent
-    std::vector<std::pair<std::vector<std::string>, std::string>> argument_errors;   // path below the field, message
+    Members arguments;  // coerced; defaults applied; absent ones absent
+    std::vector<std::pair<std::vector<std::string>, std::string>> argument_errors;  // path below the field, message
     std::vector<Field> selections;
     const Value* argument(std::string_view name) const;
 };
 
 struct Request {
     std::string query, operation_name;
-    std::string variables_json = "{}";    // a JSON object, numbers kept as text until coerced
+    std::string variables_json = "{}";  // a JSON object, numbers kept as text until coerced
     bool introspection = true;
 };
 
@@ -61,10 +61,10 @@ struct Hooks {
 struct Response {
     enum class Kind { kRan, kParseFailed, kInvalid, kTooComplex };
     Kind kind = Kind::kRan;
-    std::string body;                     // whole JSON text
+    std::string body;  // whole JSON text
     std::size_t data_bytes = 0;
     bool has_errors = false;
-    int complexity = -1;                  // -1 when it was not computed
+    int complexity = -1;  // -1 when it was not computed
 };
 
 // Checks a custom scalar's input text and may replace it; an error text is the coercion error. Called for Time only.
@@ -73,7 +73,7 @@ using ScalarCheck = std::function<std::optional<std::string>(std::string_view sc
 class Executor {
   public:
     struct Options {
-        int complexity_limit = 100;       // exactly the limit passes
+        int complexity_limit = 100;  // exactly the limit passes
         std::size_t max_document_bytes = 256 * 1024;
         ScalarCheck scalar_check;
     };

@@ -41,10 +41,10 @@ struct FieldError {
 };
 
 struct NullValue {};
-struct TimeValue {       // scalar Time; the zero instant is null
+struct TimeValue {  // scalar Time; the zero instant is null
     Micros micros;
 };
-struct RawJson {         // scalar JSON: stored bytes inlined, compacted; invalid or empty → null
+struct RawJson {  // scalar JSON: stored bytes inlined, compacted; invalid or empty → null
     std::string text;
 };
 class Object;
@@ -53,9 +53,9 @@ struct StringListValue {
     std::vector<std::string> items;
 };
 // What a resolver gives for one field. Doubles that are NaN or infinite become null plus an error.
-using Resolved = std::variant<NullValue, bool, std::int64_t, std::uint64_t, double, std::string, TimeValue, RawJson,
-                              StringListValue, std::shared_ptr<const Object>, std::shared_ptr<const ObjectList>,
-                              FieldError>;
+using Resolved =
+    std::variant<NullValue, bool, std::int64_t, std::uint64_t, double, std::string, TimeValue, RawJson, StringListValue,
+                 std::shared_ptr<const Object>, std::shared_ptr<const ObjectList>, FieldError>;
 
 struct Field;
 // A source of field values. Fields are asked lazily, in selection order, possibly several times under aliases.

@@ -13,8 +13,6 @@
 namespace dq::lake {
 namespace {
 
-using engine::Sql;
-
 struct TableSpec {
     std::string_view name, columns;
     std::string_view partition;  // "" = none

@@ -194,6 +194,7 @@ absl::Status Materializer::flush(const Cancel& cancel) {
                    std::string_view message) {
         const std::int64_t start = clock_.steadyMicros();
         const auto subjects = rollup.flush(cancel);
+        if (cancel.cancelled()) return cancel.check();  // going down: the marks are durable
         if (!subjects.ok()) {
             errors.Increment();
             logError(message, {{"error", subjects.status().message()}});

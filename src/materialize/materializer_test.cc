@@ -264,9 +264,8 @@ TEST_P(MaterializeTest, MalformedExtrasCountAndDecode) {
 
 TEST_P(MaterializeTest, EventsAreStoredOnceWithTheirTags) {
     boot();
-    const std::string payload =
-        R"({"events":[{"name":"behavior.harshBraking","timestamp":"2026-10-20T00:00:01Z",)"
-        R"("durationNs":5,"metadata":"{}","tags":["a","b"]}]})";
+    const std::string payload = R"({"events":[{"name":"behavior.harshBraking","timestamp":"2026-10-20T00:00:01Z",)"
+                                R"("durationNs":5,"metadata":"{}","tags":["a","b"]}]})";
     append({payloadRow(1, "dimo.events", "e1", kStart, payload), payloadRow(1, "dimo.events", "e1", kStart, payload)});
     drain();
     EXPECT_THAT(lake_->rows("SELECT name, duration_ns, metadata, tags, type FROM lake.events"),

@@ -53,12 +53,11 @@ TEST_P(RollupUpkeep, Acceptance09_10_11_Fixes) {
     append({fixRow(2, "b", kStart, 42, -83), fixRow(2, "a", kStart, 0, 0)});
     drain();
     flush();
-    EXPECT_THAT(
-        lake_->rows(
-            R"(SELECT loc_lat, loc_lon, loc_ts, "timestamp", "count" FROM lake.signals_latest WHERE name =
+    EXPECT_THAT(lake_->rows(
+                    R"(SELECT loc_lat, loc_lon, loc_ts, "timestamp", "count" FROM lake.signals_latest WHERE name =
                 'currentLocationCoordinates' ORDER BY subject)"),
-        ElementsAre("42.0|-83.0|2026-10-20 00:05:00+00|2026-10-20 00:07:00+00|3",
-                    "42.0|-83.0|2026-10-20 00:00:00+00|2026-10-20 00:00:00+00|1"));
+                ElementsAre("42.0|-83.0|2026-10-20 00:05:00+00|2026-10-20 00:07:00+00|3",
+                            "42.0|-83.0|2026-10-20 00:00:00+00|2026-10-20 00:00:00+00|1"));
     EXPECT_EQ(rollupDifference(), "");
 }
 
