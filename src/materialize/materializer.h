@@ -69,8 +69,9 @@ class Materializer {
     void caughtUp(engine::Connection& connection, std::int64_t head, const Cancel& cancel);
     void report(engine::Connection& connection, bool caught_up, const Cancel& cancel);
     absl::Status flushIfDue(const Cancel& cancel);
-    // True when this process may flush now: it owns the lease, or takes it since marks of an earlier life wait.
-    absl::StatusOr<bool> mayFlush(const Cancel& cancel);
+    // kOwner: this process owns the lease, or has just taken it since marks of an earlier life wait.
+    enum class FlushRight { kNothingToDo, kOwner, kNotYet };
+    absl::StatusOr<FlushRight> flushRight(const Cancel& cancel);
     // True when run() must end with this error.
     bool failed(const absl::Status& error, const Cancel& cancel);
 

@@ -28,10 +28,10 @@ class MaterializeTest : public testing::TestWithParam<lake::CatalogKind> {
         lake_.reset();
     }
     // A new process over the same lake.
-    void boot(MaterializerOptions options = {}) {
+    void boot(MaterializerOptions options = {}, bool takeover_at_once = true) {
         materializer_.reset();
         metrics_ = std::make_unique<Metrics>();
-        options.writer.takeover_micros = 0;
+        if (takeover_at_once) options.writer.takeover_micros = 0;
         decode_.clock = &clock_;
         materializer_ = std::make_unique<Materializer>(lake_->writer(), decode_, options, *metrics_, clock_);
         const auto prepared = materializer_->prepare(Cancel::root());

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <random>
+#include <thread>
 
 #include "materialize/materializer_testing.h"
 
@@ -147,6 +148,26 @@ TEST_P(RollupUpkeep, Acceptance27_ReferenceLakeWithoutLocationTimes) {
     lake_->run("UPDATE lake.signals_latest SET loc_ts = NULL");
     boot();
     flush();
+    EXPECT_EQ(rollupDifference(), "");
+}
+
+// Nothing is left to decode and no commit comes: the loop must still outwait the dead writer's lease and flush.
+TEST_P(RollupUpkeep, MarksOfAKilledWriterAreFlushedOnceItsLeaseHasAged) {
+    boot();
+    append({statusRow(1, "a", kStart, "speed", 1), eventRow(1, "b", kStart, "behavior.harshBraking")});
+    drain();
+    MaterializerOptions options;
+    options.poll_interval = 1'000;
+    options.rollup_interval = 1;
+    options.writer.takeover_micros = 30 * kMicrosPerSecond;
+    boot(options, /*takeover_at_once=*/false);
+    const Cancel stop = Cancel::root();
+    std::thread loop([&] { EXPECT_TRUE(materializer_->run(stop).ok()); });
+    const auto marks = [&] { return count("signals_dirty_subjects") + count("events_dirty_subjects"); };
+    for (int turn = 0; turn < 2'000 && marks() > 0; ++turn) clock_.advance(kMicrosPerSecond);
+    stop.cancel();
+    loop.join();
+    EXPECT_EQ(marks(), 0);
     EXPECT_EQ(rollupDifference(), "");
 }
 

@@ -5,14 +5,15 @@
 
 namespace dq::materialize {
 
-absl::StatusOr<bool> Materializer::mayFlush(const Cancel& cancel) {
-    if (writer_.owner()) return true;
+absl::StatusOr<Materializer::FlushRight> Materializer::flushRight(const Cancel& cancel) {
+    if (writer_.owner()) return FlushRight::kOwner;
     DQ_ASSIGN_OR_RETURN(auto connection, lake_.acquire(cancel));
     DQ_ASSIGN_OR_RETURN(const bool signals, signals_rollup_.hasWork(*connection, cancel));
     DQ_ASSIGN_OR_RETURN(const bool events, events_rollup_.hasWork(*connection, cancel));
-    if (!signals && !events) return false;
+    if (!signals && !events) return FlushRight::kNothingToDo;
     DQ_ASSIGN_OR_RETURN(const auto rows, lake::readProgress(*connection, cancel));
-    return writer_.own(*connection, rows.lease.value_or(""), cancel);
+    DQ_ASSIGN_OR_RETURN(const bool owner, writer_.own(*connection, rows.lease.value_or(""), cancel));
+    return owner ? FlushRight::kOwner : FlushRight::kNotYet;
 }
 
 absl::Status Materializer::flushIfDue(const Cancel& cancel) {
@@ -20,8 +21,9 @@ absl::Status Materializer::flushIfDue(const Cancel& cancel) {
     if (idle_ && flushed_head_ == last_head_) return absl::OkStatus();  // no commit since the last flush
     last_flush_ = clock_.steadyMicros();
     const std::int64_t head = last_head_;
-    DQ_ASSIGN_OR_RETURN(const bool may, mayFlush(cancel));
-    if (may) DQ_RETURN_IF_ERROR(flush(cancel));
+    DQ_ASSIGN_OR_RETURN(const FlushRight right, flushRight(cancel));
+    if (right == FlushRight::kNotYet) return absl::OkStatus();  // asked again though no commit may come
+    if (right == FlushRight::kOwner) DQ_RETURN_IF_ERROR(flush(cancel));
     flushed_head_ = head;
     return absl::OkStatus();
 }
