@@ -1,4 +1,5 @@
 // Counts heap allocations of this program, to show that decoding allocates nothing per row once its buffers have grown.
+#include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -35,19 +36,18 @@ std::vector<std::pair<std::string, std::string>> mixedPayloads() {
         if (vector.payload)
             payloads.emplace_back(vector.name.starts_with("dev") ? "dimo.events" : "dimo.status", *vector.payload);
     }
-    std::string time = ",\"timestamp\":\"2025-03-04T05:06:07Z\",\"value\":";
-    for (int i = 0; i < 200; ++i) {
-        std::string n = std::to_string(i);
-        payloads.emplace_back("dimo.status", "{\"signals\":[{\"name\":\"speed\"" + time + n +
-                                                 ".25},{\"name\":\"obdMAP\"" + time + "\"" + n +
-                                                 "e1\"},{\"name\":\"powertrainType\"" + time + "\"a\\u00e9\xff" + n +
-                                                 "\"},{\"name\":\"currentLocationCoordinates\"" + time +
-                                                 "{\"latitude\":1,\"longitude\":" + n + "}},{\"name\":\"nope\"" + time +
-                                                 "1},{\"na\\u006de\":\"speed\"" + time + "1}]}");
-        payloads.emplace_back("dimo.events",
-                              "{\"events\":[{\"name\":\"safety.collision\",\"timestamp\":\"2025-03-04T05:06:07Z\","
-                              "\"metadata\":\"{\\\"n\\\":" +
-                                  n + "}\",\"tags\":[\"a\",\"\\u00e9\",\"b" + n + "\"]}]}");
+    const std::string time = ",\"timestamp\":\"2025-03-04T05:06:07Z\",\"value\":";
+    for (int n = 0; n < 200; ++n) {
+        payloads.emplace_back(
+            "dimo.status",
+            absl::StrCat("{\"signals\":[{\"name\":\"speed\"", time, n, ".25},{\"name\":\"obdMAP\"", time, "\"", n,
+                         "e1\"},{\"name\":\"powertrainType\"", time, "\"a\\u00e9\xff", n,
+                         "\"},{\"name\":\"currentLocationCoordinates\"", time, "{\"latitude\":1,\"longitude\":", n,
+                         "}},{\"name\":\"nope\"", time, "1},{\"na\\u006de\":\"speed\"", time, "1}]}"));
+        payloads.emplace_back(
+            "dimo.events",
+            absl::StrCat("{\"events\":[{\"name\":\"safety.collision\",\"timestamp\":\"2025-03-04T05:06:07Z\",",
+                         "\"metadata\":\"{\\\"n\\\":", n, "}\",\"tags\":[\"a\",\"\\u00e9\",\"b", n, "\"]}]}"));
     }
     for (auto& [type, text] : payloads) text.append(64, ' ');
     return payloads;

@@ -182,7 +182,7 @@ TEST(Decode, Acceptance25_EventsKeepOrderAndDuplicates) {
 
 TEST(Decode, Acceptance26_ZeroContractTurnsTheGateOff) {
     ManualClock clock(kTestNow);
-    for (std::string address : {std::string(), std::string(40, '0')}) {
+    for (const std::string& address : {std::string(), std::string(40, '0')}) {
         Options options;
         options.vehicle_address_hex = address;
         options.clock = &clock;

@@ -89,7 +89,7 @@ Verdict when(bool found) { return found ? Verdict::kValue : Verdict::kNotFound; 
 
 Verdict runStep(const Step& step, const OpContext& context, OpValue& value) {
     switch (step.op) {
-        case Op::kId: return Verdict::kValue;
+        case Op::kId:
         case Op::kBool: return Verdict::kValue;  // the caller has made true 1 and false 0
         case Op::kMultiply: value.number *= step.a; return Verdict::kValue;
         case Op::kDivide: value.number /= step.a; return Verdict::kValue;
