@@ -17,18 +17,7 @@ class EventsReader {
     explicit EventsReader(const Work& work) : work_(work), slots_(work.scratch.events), scan_(work.payload) {}
 
     bool read() {
-        if (scan_.kind() == JsonKind::kNull) return scan_.readLiteral() && scan_.atEnd();
-        if (scan_.kind() != JsonKind::kObject || !scan_.openObject()) return false;
-        std::size_t known = 0;
-        JsonString key;
-        while (scan_.nextMember(key)) {
-            bool good = isMember(key, "events")
-                            ? readStrictArray(scan_, count_, known,
-                                              [&](std::size_t i, bool fresh) { return element(i, fresh); })
-                            : scan_.skip();
-            if (!good) return false;
-        }
-        return scan_.atEnd();
+        return readStrictPayload(scan_, "events", count_, [&](std::size_t i, bool fresh) { return element(i, fresh); });
     }
 
     std::size_t count() const { return count_; }

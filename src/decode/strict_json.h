@@ -59,4 +59,18 @@ bool readStrictArray(cloudevent::JsonScanner& scan, std::size_t& count, std::siz
     return !scan.damaged();
 }
 
+// Reads a whole payload: null, or one object whose array `member` is read by readStrictArray; other members are checked
+// and skipped. `count` becomes the array's length. False when the payload is unusable.
+template <class Element>
+bool readStrictPayload(cloudevent::JsonScanner& scan, std::string_view member, std::size_t& count, Element&& element) {
+    if (scan.kind() == cloudevent::JsonKind::kNull) return scan.readLiteral() && scan.atEnd();
+    if (scan.kind() != cloudevent::JsonKind::kObject || !scan.openObject()) return false;
+    std::size_t known = 0;
+    cloudevent::JsonString key;
+    while (scan.nextMember(key)) {
+        if (!(isMember(key, member) ? readStrictArray(scan, count, known, element) : scan.skip())) return false;
+    }
+    return scan.atEnd();
+}
+
 }  // namespace dq::decode

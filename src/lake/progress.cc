@@ -95,8 +95,7 @@ StatusOr<std::int64_t> parseCursor(std::string_view text) {
     return value;
 }
 
-Status seedProgress(Lake& lake, engine::Connection& connection, BaseState base, const Cancel& cancel) {
-    (void)lake;
+Status seedProgress(engine::Connection& connection, BaseState base, const Cancel& cancel) {
     std::vector<std::pair<std::string, std::string>> wanted = {{std::string(kCursorKey), "0"},
                                                                {std::string(kLeaseKey), std::string(kFreeLease)}};
     return retryOnConflict(cancel, [&]() -> Status {

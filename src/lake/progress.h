@@ -40,7 +40,7 @@ struct BaseState {
 };
 // Inserts the rows that are missing (cursor 0, free lease, through; the rollup markers only over an empty base) and
 // collapses rows of one key that two first boots left behind. Mints no snapshot when all is there.
-Status seedProgress(Lake& lake, engine::Connection& connection, BaseState base, const Cancel& cancel);
+Status seedProgress(engine::Connection& connection, BaseState base, const Cancel& cancel);
 // Sets one marker row (insert or update).
 Status storeMarker(Lake& lake, engine::Connection& connection, std::string_view key, std::string_view value,
                    const Cancel& cancel);

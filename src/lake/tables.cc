@@ -195,7 +195,7 @@ StatusOr<BootstrapFindings> ensureDecodedTables(Lake& lake, const Cancel& cancel
     findings.raw_events_exists = state.tables.contains("raw_events");
     DQ_ASSIGN_OR_RETURN(const bool signals, exists(*connection, "FROM lake.signals", cancel));
     DQ_ASSIGN_OR_RETURN(const bool events, exists(*connection, "FROM lake.events", cancel));
-    DQ_RETURN_IF_ERROR(seedProgress(lake, *connection, {.signals_empty = !signals, .events_empty = !events}, cancel));
+    DQ_RETURN_IF_ERROR(seedProgress(*connection, {.signals_empty = !signals, .events_empty = !events}, cancel));
     DQ_ASSIGN_OR_RETURN(const ProgressRows rows, readProgress(*connection, cancel));
     if (signals) {
         DQ_ASSIGN_OR_RETURN(const bool missing,

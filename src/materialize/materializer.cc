@@ -39,14 +39,14 @@ absl::Status Materializer::prepare(const Cancel& cancel) {
     return absl::OkStatus();
 }
 
-absl::StatusOr<std::int64_t> Materializer::readCursor(engine::Connection& connection, const lake::ProgressRows& rows,
-                                                      const Cancel& cancel) {
+absl::StatusOr<std::int64_t> Materializer::cursorOf(engine::Connection& connection, lake::ProgressRows& rows,
+                                                    const Cancel& cancel) {
     if (rows.cursor_present && rows.lease && rows.through) return lake::parseCursor(rows.cursor_text);
     metrics_.pass_errors.Increment();
     logError("ingest_progress cursor row missing; re-seeding and resuming decode from snapshot 0");
-    DQ_RETURN_IF_ERROR(lake::seedProgress(lake_, connection, {.signals_empty = false, .events_empty = false}, cancel));
-    DQ_ASSIGN_OR_RETURN(const auto again, lake::readProgress(connection, cancel));
-    return lake::parseCursor(again.cursor_text);
+    DQ_RETURN_IF_ERROR(lake::seedProgress(connection, {.signals_empty = false, .events_empty = false}, cancel));
+    DQ_ASSIGN_OR_RETURN(rows, lake::readProgress(connection, cancel));
+    return lake::parseCursor(rows.cursor_text);
 }
 
 absl::StatusOr<PassResult> Materializer::pass(const Cancel& cancel) {
@@ -59,8 +59,8 @@ absl::StatusOr<PassResult> Materializer::pass(const Cancel& cancel) {
     }
     idle_ = false;
     no_table_ = false;
-    DQ_ASSIGN_OR_RETURN(const auto rows, lake::readProgress(*connection, cancel));
-    DQ_ASSIGN_OR_RETURN(const std::int64_t cursor, readCursor(*connection, rows, cancel));
+    DQ_ASSIGN_OR_RETURN(auto rows, lake::readProgress(*connection, cancel));
+    DQ_ASSIGN_OR_RETURN(const std::int64_t cursor, cursorOf(*connection, rows, cancel));
     cursor_ = cursor;
     metrics_.cursor.Set(static_cast<double>(cursor));
     DQ_ASSIGN_OR_RETURN(const auto list, lake::snapshotsAfter(*connection, cursor, cancel));
@@ -74,11 +74,12 @@ absl::StatusOr<PassResult> Materializer::pass(const Cancel& cancel) {
         last_head_ = head;
         return PassResult{.state = PassResult::State::kNoTable};
     }
-    return decodeFrom(connection, cursor, list, cancel);
+    return decodeFrom(connection, cursor, rows.lease.value_or(""), list, cancel);
 }
 
 absl::StatusOr<PassResult> Materializer::decodeFrom(engine::Pool::Lease& connection, std::int64_t cursor,
-                                                    const lake::SnapshotList& list, const Cancel& cancel) {
+                                                    const std::string& stored_lease, const lake::SnapshotList& list,
+                                                    const Cancel& cancel) {
     const std::int64_t head = list.snapshots.empty() ? cursor : list.snapshots.back().id;
     std::int64_t to = -1;
     int with_rows = 0;
@@ -96,8 +97,7 @@ absl::StatusOr<PassResult> Materializer::decodeFrom(engine::Pool::Lease& connect
         caughtUp(*connection, head, cancel);
         return PassResult{.state = PassResult::State::kCaughtUp};
     }
-    DQ_ASSIGN_OR_RETURN(const auto rows, lake::readProgress(*connection, cancel));
-    DQ_ASSIGN_OR_RETURN(const bool owner, writer_.own(*connection, rows.lease.value_or(""), cancel));
+    DQ_ASSIGN_OR_RETURN(const bool owner, writer_.own(*connection, stored_lease, cancel));
     if (!owner) return PassResult{.state = PassResult::State::kStandby};
 
     metrics_.commit_lag.Set(static_cast<double>(clock_.now() - list.snapshots.front().committed) / 1e6);

@@ -62,9 +62,11 @@ class Materializer {
 
   private:
     absl::StatusOr<PassResult> decodeFrom(engine::Pool::Lease& connection, std::int64_t cursor,
-                                          const lake::SnapshotList& list, const Cancel& cancel);
-    absl::StatusOr<std::int64_t> readCursor(engine::Connection& connection, const lake::ProgressRows& rows,
-                                            const Cancel& cancel);
+                                          const std::string& stored_lease, const lake::SnapshotList& list,
+                                          const Cancel& cancel);
+    // Seeds missing rows and reads them again.
+    absl::StatusOr<std::int64_t> cursorOf(engine::Connection& connection, lake::ProgressRows& rows,
+                                          const Cancel& cancel);
     absl::Status skipEmpty(engine::Connection& connection, std::int64_t from, std::int64_t to, const Cancel& cancel);
     void caughtUp(engine::Connection& connection, std::int64_t head, const Cancel& cancel);
     void report(engine::Connection& connection, bool caught_up, const Cancel& cancel);
@@ -73,7 +75,7 @@ class Materializer {
     enum class FlushRight { kNothingToDo, kOwner, kNotYet };
     absl::StatusOr<FlushRight> flushRight(const Cancel& cancel);
     // True when run() must end with this error.
-    bool failed(const absl::Status& error, const Cancel& cancel);
+    bool failed(const absl::Status& error);
 
     lake::Lake& lake_;
     decode::Decoder decoder_;

@@ -28,7 +28,7 @@ absl::Status Materializer::flushIfDue(const Cancel& cancel) {
     return absl::OkStatus();
 }
 
-bool Materializer::failed(const absl::Status& error, const Cancel& cancel) {
+bool Materializer::failed(const absl::Status& error) {
     metrics_.pass_errors.Increment();
     logError("materializer pass failed", {{"component", "materializer"}, {"error", error.message()}});
     const std::int64_t now = clock_.steadyMicros();
@@ -47,7 +47,6 @@ bool Materializer::failed(const absl::Status& error, const Cancel& cancel) {
             break;
         default: break;
     }
-    (void)cancel;
     return false;
 }
 
@@ -60,7 +59,7 @@ absl::Status Materializer::run(const Cancel& cancel) {
         const auto result = pass(cancel);
         if (cancel.cancelled()) break;
         if (!result.ok()) {
-            if (failed(result.status(), cancel)) return result.status();
+            if (failed(result.status())) return result.status();
             cancel.waitFor(options_.poll_interval);
             continue;
         }
