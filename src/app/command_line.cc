@@ -5,8 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
-#include <thread>
 
+#include "app/backfill_command.h"
+#include "app/bench_drain.h"
+#include "app/cancel_on_signal.h"
 #include "app/lake_settings.h"
 #include "app/legacy_flags.h"
 #include "app/serve.h"
@@ -31,8 +33,12 @@ int serveLegacy(const std::vector<std::string>& arguments) {
         return 0;
     }
     if (!flags->backfill_from.empty() || !flags->backfill_to.empty()) {
-        logFatal("backfill failed", {{"error", "backfill is not available in this build"}});
-        return 1;
+        BackfillCommand command;
+        command.from = flags->backfill_from;
+        command.to = flags->backfill_to;
+        command.settings_file = flags->settings;
+        command.progress = isatty(STDERR_FILENO) != 0;
+        return runBackfill(command);
     }
     return serve({.settings_file = flags->settings});
 }
@@ -55,35 +61,6 @@ StatusOr<WriterSettings> writerSettings(const std::string& file, bool needs_lake
     return out;
 }
 
-// Cancels on SIGINT or SIGTERM: what was read is committed, then the command ends. A second signal ends the process
-// at once.
-class CancelOnSignal {
-  public:
-    explicit CancelOnSignal(Cancel cancel) {
-        sigemptyset(&signals_);
-        sigaddset(&signals_, SIGINT);
-        sigaddset(&signals_, SIGTERM);
-        pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-        thread_ = std::thread([this, cancel] {
-            int signal = 0;
-            sigwait(&signals_, &signal);
-            if (done_) return;
-            cancel.cancel();
-            pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
-        });
-    }
-    ~CancelOnSignal() {
-        done_ = true;
-        pthread_kill(thread_.native_handle(), SIGTERM);
-        thread_.join();
-    }
-
-  private:
-    sigset_t signals_{};
-    std::atomic<bool> done_{false};
-    std::thread thread_;
-};
-
 int ingest(ingest::IngestCommand command, const std::string& settings_file) {
     logToStderr();
     const auto settings = writerSettings(settings_file, command.to_url.empty());
@@ -96,6 +73,19 @@ int ingest(ingest::IngestCommand command, const std::string& settings_file) {
     command.cancel = Cancel::root();
     CancelOnSignal stop(command.cancel);
     return ingest::runIngest(command, settings->lake, std::cout, std::cerr);
+}
+
+int bench(const BenchDrainOptions& options, const std::string& settings_file) {
+    logToStderr();
+    const auto settings = settings::loadSettings(settings_file, settings::processEnvironment);
+    if (!settings.ok()) {
+        std::cerr << "dq bench: " << settings.status().message() << "\n";
+        return 1;
+    }
+    setLogLevel(settings->log_level);
+    const Cancel cancel = Cancel::root();
+    CancelOnSignal stop(cancel);
+    return benchDrain(options, *settings, cancel, std::cout, std::cerr);
 }
 
 }  // namespace
@@ -131,6 +121,24 @@ int runCommandLine(int argc, char** argv) {
     ingest_command_line->add_flag("--skip-existing", ingest_command.skip_existing, "drop events that the lake has");
     ingest_command_line->add_option("--dead-letter", ingest_command.dead_letter, "file for rejected events");
     ingest_command_line->add_option("--to", ingest_command.to_url, "send to a serving dq, http://host:port");
+    BackfillCommand backfill_command;
+    auto* backfill_line = app.add_subcommand("backfill", "Decode a range of raw events again; rows at rest stay once");
+    backfill_line->add_option("--from", backfill_command.from, "first event time, RFC 3339")->required();
+    backfill_line->add_option("--to", backfill_command.to, "event time after the last, RFC 3339")->required();
+    backfill_line->add_option("--subject", backfill_command.subject, "only this vehicle DID");
+    backfill_line->add_flag("--restart", backfill_command.restart, "from the start, though an earlier run got further");
+    backfill_line->add_option("--settings", backfill_command.settings_file, "settings file")->capture_default_str();
+
+    BenchDrainOptions drain_options;
+    std::string bench_file = "settings.yaml";
+    auto* bench_command = app.add_subcommand("bench", "Measure this machine");
+    bench_command->require_subcommand(1);
+    auto* drain_command =
+        bench_command->add_subcommand("drain", "Decode a copy of a lake's raw events and say how long it took");
+    drain_command->add_option("lake", drain_options.lake, "folder that bench/gen_lake.py made")->required();
+    drain_command->add_flag("--bare", drain_options.bare, "also time the engine alone inserting the same rows");
+    drain_command->add_flag("--rollups", drain_options.flush, "also time bringing the rollups up to date");
+    drain_command->add_option("--settings", bench_file, "settings file")->capture_default_str();
     auto* version = app.add_subcommand("version", "Print the version");
 
     try {
@@ -142,6 +150,11 @@ int runCommandLine(int argc, char** argv) {
         std::cout << "dq " DQ_VERSION "\n";
         return 0;
     }
+    if (backfill_line->parsed()) {
+        backfill_command.progress = isatty(STDERR_FILENO) != 0;
+        return runBackfill(backfill_command);
+    }
+    if (drain_command->parsed()) return bench(drain_options, bench_file);
     return serve_command->parsed() ? serve(serve_options) : ingest(std::move(ingest_command), ingest_file);
 }
 

@@ -42,8 +42,10 @@ materialize::MaterializerOptions materializerOptions(const settings::Settings& s
     materialize::MaterializerOptions options;
     options.poll_interval = settings.materializer_poll_interval;
     options.rollup_interval = settings.rollupInterval();
-    options.max_snapshot_span =
+    options.span.max_snapshots =
         static_cast<int>(std::clamp<std::int64_t>(settings.materializer_max_snapshot_span, 0, 1'000'000));
+    options.bulk = settings.materializer_backfill_mode;
+    options.retention = std::max<Micros>(0, settings.lake_decoded_retention.value_or(0));
     options.rebuild_rollups = settings.lake_rebuild_rollup_on_boot;
     options.limits.workers = settings.workers();
     return options;

@@ -25,8 +25,6 @@ absl::Status checkBuild(const settings::Settings& settings) {
     const auto inert = [](bool set, std::string_view name) {
         if (set) logWarn("setting has no effect in this build", {{"setting", name}});
     };
-    inert(settings.materializer_backfill_mode, "MATERIALIZER_BACKFILL_MODE");
-    inert(settings.lake_decoded_retention.has_value(), "LAKE_DECODED_RETENTION");
     inert(settings.latest_kv_write_enabled, "LATEST_KV_WRITE_ENABLED");
     inert(settings.latest_kv_read_mode != settings::KvMode::kOff, "LATEST_KV_READ_MODE");
     inert(settings.enable_pprof, "ENABLE_PPROF");

@@ -1,35 +1,12 @@
-#include <algorithm>
-#include <cstring>
-
 #include "decode/decoder.h"
 #include "decode/scratch.h"
 
 namespace dq::decode {
+namespace {
 
-char* Arena::allocate(std::size_t bytes) {
-    used_ += bytes;
-    while (block_ < blocks_.size()) {
-        if (blocks_[block_].second - offset_ >= bytes) {
-            char* place = blocks_[block_].first.get() + offset_;
-            offset_ += bytes;
-            return place;
-        }
-        ++block_;
-        offset_ = 0;
-    }
-    std::size_t size = std::max(bytes, kBlock);
-    blocks_.emplace_back(std::unique_ptr<char[]>(new char[size]), size);
-    offset_ = bytes;
-    return blocks_.back().first.get();
-}
+constexpr std::size_t kKeptBytes = 8u << 20;
 
-std::string_view Arena::copy(std::string_view text) {
-    char* place = allocate(text.size());
-    if (!text.empty()) std::memcpy(place, text.data(), text.size());
-    return std::string_view(place, text.size());
-}
-
-void Arena::reset() { block_ = offset_ = used_ = 0; }
+}  // namespace
 
 std::string_view outcomeName(Outcome outcome) {
     switch (outcome) {
@@ -48,7 +25,12 @@ void Batch::clear() {
     events.clear();
     tags.clear();
     failed = 0;
-    arena.reset();
+    // One huge payload must not hold its room for ever.
+    if (arena.bytesHeld() > kKeptBytes) {
+        arena.shrink();
+    } else {
+        arena.reset();
+    }
 }
 
 std::size_t Batch::bytes() const {

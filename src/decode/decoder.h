@@ -11,24 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/arena.h"
 #include "core/clock.h"
 #include "core/time.h"
 
 namespace dq::decode {
-
-// Bytes that live as long as their arena; reset() keeps the blocks.
-class Arena {
-  public:
-    std::string_view copy(std::string_view text);
-    char* allocate(std::size_t bytes);
-    void reset();
-    std::size_t bytesUsed() const { return used_; }
-
-  private:
-    static constexpr std::size_t kBlock = 64 * 1024;
-    std::vector<std::pair<std::unique_ptr<char[]>, std::size_t>> blocks_;
-    std::size_t block_ = 0, offset_ = 0, used_ = 0;
-};
 
 // A raw_events row, its payload resolved. NULL text columns arrive as empty. `payload` is followed by at least
 // simdjson::SIMDJSON_PADDING readable bytes.

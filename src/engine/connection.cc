@@ -6,6 +6,7 @@
 #include "core/status.h"
 #include "engine/database.h"
 #include "engine/error_internal.h"
+#include "engine/fault.h"
 #include "engine/result_internal.h"
 #include "engine/statement.h"
 
@@ -49,6 +50,7 @@ Connection::~Connection() {
 absl::StatusOr<Result> Connection::run(const Sql& sql, const Cancel& cancel, bool streaming) {
     DQ_CHECK(handle_ != nullptr, "statement on a connection that was moved from");
     DQ_RETURN_IF_ERROR(checkCancel(cancel));
+    DQ_RETURN_IF_ERROR(internal::faultBefore(Call::kStatement, sql.text));
     auto impl = std::make_unique<Result::Impl>(handle_, cancel, streaming);
     impl->guard = cancel.onCancel([handle = handle_] { duckdb_interrupt(handle); });
     absl::StatusOr<Statement> statement = Statement::prepare(handle_, sql);
@@ -59,6 +61,7 @@ absl::StatusOr<Result> Connection::run(const Sql& sql, const Cancel& cancel, boo
         impl->finish();
         return outcome;
     }
+    if (absl::Status lost = internal::faultAfter(Call::kStatement, sql.text); !lost.ok()) return lost;
     if (statement->type() == DUCKDB_STATEMENT_TYPE_TRANSACTION) in_transaction_ = opensTransaction(sql.text);
     return Result(std::move(impl));
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/error_internal.h"
+#include "engine/row_source.h"
 
 namespace dq::engine {
 
@@ -26,7 +27,10 @@ absl::StatusOr<std::shared_ptr<Database>> Database::open() {
         if (message != nullptr) duckdb_free(message);
         return error;
     }
-    return std::shared_ptr<Database>(new Database(handle));
+    auto database = std::shared_ptr<Database>(new Database(handle));
+    DQ_ASSIGN_OR_RETURN(const Connection connection, database->connect());
+    DQ_RETURN_IF_ERROR(registerRowSources(connection.handle()));
+    return database;
 }
 
 Database::~Database() { duckdb_close(&handle_); }

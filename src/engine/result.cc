@@ -4,6 +4,7 @@
 
 #include "core/status.h"
 #include "engine/error_internal.h"
+#include "engine/fault.h"
 #include "engine/result_internal.h"
 
 namespace dq::engine {
@@ -172,6 +173,10 @@ absl::StatusOr<std::optional<Chunk>> Result::next() {
     if (impl_->cancel.cancelled()) {
         absl::Status reason = checkCancel(impl_->cancel);
         return reason;
+    }
+    if (absl::Status fault = internal::faultBefore(Call::kFetch, ""); !fault.ok()) {
+        impl_->finish();
+        return fault;
     }
     duckdb_data_chunk handle = duckdb_fetch_chunk(impl_->result);
     if (handle != nullptr) {

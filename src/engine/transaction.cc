@@ -3,6 +3,7 @@
 #include "core/status.h"
 #include "engine/database.h"
 #include "engine/error_internal.h"
+#include "engine/fault.h"
 
 namespace dq::engine {
 namespace {
@@ -28,6 +29,7 @@ struct Control {
 
 absl::StatusOr<Transaction> Transaction::begin(Connection& connection) {
     DQ_CHECK(!connection.in_transaction_, "transaction inside a transaction");
+    DQ_RETURN_IF_ERROR(internal::faultBefore(Call::kBegin, "BEGIN"));
     Control begin(connection.handle_, "BEGIN TRANSACTION");
     if (!begin.ok()) return makeError(begin.type(), begin.message());
     connection.in_transaction_ = true;
@@ -46,6 +48,10 @@ absl::Status Transaction::commit() {
         rollback();
         return error;
     }
+    if (absl::Status fault = internal::faultBefore(Call::kCommit, "COMMIT"); !fault.ok()) {
+        rollback();
+        return fault;
+    }
     Control commit(connection_->handle_, "COMMIT");
     if (!commit.ok()) {
         absl::Status error = makeCommitError(commit.type(), commit.message());
@@ -54,7 +60,7 @@ absl::Status Transaction::commit() {
     }
     connection_->in_transaction_ = false;
     connection_ = nullptr;
-    return absl::OkStatus();
+    return internal::faultAfter(Call::kCommit, "COMMIT");
 }
 
 void Transaction::rollback() {

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "lake/lake.h"
@@ -18,7 +20,9 @@ namespace dq::lake {
 struct Snapshot {
     std::int64_t id = 0;
     Micros committed = 0;
-    bool touches_raw_events = false;  // inserted (also inlined) raw rows, or rewrote files that hold some
+    bool inserted = false;      // raw rows, also inlined ones
+    bool rewrote = false;       // files of raw_events with deleted rows: the feed shows the others as inserted again
+    std::int64_t raw_rows = 0;  // about how many it inserted, from the catalog; 0 when inlined or since merged
 };
 
 // Newest snapshot id.
@@ -30,6 +34,7 @@ struct SnapshotList {
     // expired, and what they inserted must be read from the base table.
     std::optional<std::int64_t> feed_start;
     bool raw_events_exists = false;
+    std::int64_t raw_events_since = 0;  // snapshot that created it
 };
 StatusOr<SnapshotList> snapshotsAfter(engine::Connection& connection, std::int64_t after, const Cancel& cancel);
 
@@ -48,12 +53,15 @@ enum FeedColumn : int {
     kFeedDataIndexKey
 };
 // Rows inserted by snapshots (after, to], read once, streamed; the feed is asked from `start` (≤ after + 1,
-// retained). Occupies the connection until drained.
+// retained). Rows that it attributes to snapshots in `without` are left out. Occupies the connection until drained.
 StatusOr<engine::Result> streamInsertions(engine::Connection& connection, std::int64_t start, std::int64_t after,
-                                          std::int64_t to, const Cancel& cancel);
+                                          std::int64_t to, std::span<const std::int64_t> without, const Cancel& cancel);
 // The same rows out of the base table as of snapshot `to`: ids of inserted rows survive expiry, so nothing is lost
 // but rows deleted since.
 StatusOr<engine::Result> streamExpired(engine::Connection& connection, std::int64_t after, std::int64_t to,
                                        const Cancel& cancel);
+// Raw rows with from ≤ "time" < to, of one subject when it is not empty, out of the base table.
+StatusOr<engine::Result> streamRange(engine::Connection& connection, Micros from, Micros to, std::string_view subject,
+                                     const Cancel& cancel);
 
 }  // namespace dq::lake

@@ -212,11 +212,11 @@ TEST_P(LakeTest, FeedDeliversEachInsertOnceFromAnyStart) {
     EXPECT_TRUE(list->raw_events_exists);
     std::vector<std::int64_t> touching;
     for (const Snapshot& snapshot : list->snapshots) {
-        if (snapshot.touches_raw_events) touching.push_back(snapshot.id);
+        if (snapshot.inserted) touching.push_back(snapshot.id);
     }
     EXPECT_EQ(touching, ids);
     for (const std::int64_t start : {std::int64_t{0}, ids[0], ids[0] + 1}) {
-        auto stream = streamInsertions(**connection, start, ids[0], ids[2], Cancel::root());
+        auto stream = streamInsertions(**connection, start, ids[0], ids[2], {}, Cancel::root());
         ASSERT_TRUE(stream.ok()) << stream.status();
         std::vector<std::string> seen;
         while (true) {

@@ -76,6 +76,8 @@ StatusOr<ProgressRows> readProgress(engine::Connection& connection, const Cancel
             out.maintainer = row.value;
         } else if (row.key == kWatermarkKey) {
             out.watermark = row.value;
+        } else if (row.key == kBackfillKey) {
+            out.backfill = row.value;
         } else if (row.key == kEventsCompleteKey) {
             out.events_complete = true;
         }

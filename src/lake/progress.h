@@ -21,13 +21,14 @@ inline constexpr std::string_view kThroughKey = "lake.rollups#through";
 inline constexpr std::string_view kMaintainerKey = "lake.signals_latest#maintainer";
 inline constexpr std::string_view kWatermarkKey = "lake.signals_latest#daily_watermark";
 inline constexpr std::string_view kEventsCompleteKey = "lake.events_latest#complete";
+inline constexpr std::string_view kBackfillKey = "lake.raw_events#backfill";
 inline constexpr std::string_view kFreeLease = "-/0";
 inline constexpr std::string_view kFoldMaintainer = "fold";  // signals_latest covers everything committed or marked
 
 struct ProgressRows {
     bool cursor_present = false;
     std::string cursor_text;  // as stored; "" when NULL
-    std::optional<std::string> lease, through, maintainer, watermark;
+    std::optional<std::string> lease, through, maintainer, watermark, backfill;
     bool events_complete = false;
 };
 StatusOr<ProgressRows> readProgress(engine::Connection& connection, const Cancel& cancel);

@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
+#include <algorithm>
 #include <array>
 
 #include "core/log.h"
@@ -17,8 +18,12 @@ struct TableSpec {
     std::string_view name, columns;
     std::string_view partition;  // "" = none
     std::string_view sort;       // "" = none
-    bool mutated;                // updated or deleted from: may never hold inlined rows
+    // Options of the table, "" = none. `data_inlining_row_limit` of tables that are updated or deleted from: inlining
+    // beside a merge or flush of another process doubles or loses their rows. `sort_on_insert` of tables whose writer
+    // sorts: sorting wide rows again would cost more than writing them.
+    std::string_view option, value;
 };
+constexpr std::string_view kInlining = "data_inlining_row_limit", kSortOnInsert = "sort_on_insert";
 
 constexpr std::string_view kLatestColumns =
     R"(subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "timestamp" TIMESTAMPTZ, value_number DOUBLE,
@@ -33,7 +38,10 @@ constexpr TableSpec kRawEvents = {
     R"(subject VARCHAR, "time" TIMESTAMPTZ, type VARCHAR, id VARCHAR, source VARCHAR, producer VARCHAR,
         data_content_type VARCHAR,
        data_version VARCHAR, extras VARCHAR, data VARCHAR, data_base64 BLOB, data_index_key VARCHAR, voids_id VARCHAR)",
-    R"(type, year("time"), month("time"), day("time"))", R"(subject, "time")", false};
+    R"(type, year("time"), month("time"), day("time"))",
+    R"(subject, "time")",
+    "",
+    ""};
 
 constexpr std::array<TableSpec, 7> kDecodedTables = {{
     {"signals",
@@ -42,26 +50,26 @@ constexpr std::array<TableSpec, 7> kDecodedTables = {{
         cloud_event_id VARCHAR, value_number DOUBLE, value_string VARCHAR, loc_lat DOUBLE, loc_lon DOUBLE, loc_hdop
         DOUBLE,
         loc_heading DOUBLE)",
-     kDecodedPartition, R"(subject, "timestamp")", false},
+     kDecodedPartition, R"(subject, "timestamp")", kSortOnInsert, "false"},
     {"events",
      R"(subject VARCHAR, subject_bucket INTEGER, source VARCHAR, producer VARCHAR, cloud_event_id VARCHAR, type VARCHAR,
         data_version VARCHAR, name VARCHAR, "timestamp" TIMESTAMPTZ, duration_ns UBIGINT, metadata VARCHAR, tags
         VARCHAR[])",
-     kDecodedPartition, R"(subject, "timestamp")", false},
-    {"signals_latest", kLatestColumns, "subject_bucket", "", true},
+     kDecodedPartition, R"(subject, "timestamp")", kSortOnInsert, "false"},
+    {"signals_latest", kLatestColumns, "subject_bucket", "", kInlining, "0"},
     {"events_latest",
      R"(subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "count" BIGINT, first_seen TIMESTAMPTZ, last_seen
          TIMESTAMPTZ)",
-     "subject_bucket", "", true},
-    {"ingest_progress", R"("partition" VARCHAR, "cursor" VARCHAR)", "", "", true},
-    {"signals_dirty_subjects", "subject VARCHAR, subject_bucket INTEGER", "", "", true},
-    {"events_dirty_subjects", "subject VARCHAR, subject_bucket INTEGER", "", "", true},
+     "subject_bucket", "", kInlining, "0"},
+    {"ingest_progress", R"("partition" VARCHAR, "cursor" VARCHAR)", "", "", kInlining, "0"},
+    {"signals_dirty_subjects", "subject VARCHAR, subject_bucket INTEGER", "", "", kInlining, "0"},
+    {"events_dirty_subjects", "subject VARCHAR, subject_bucket INTEGER", "", "", kInlining, "0"},
 }};
 
 // What the catalog holds now.
 struct CatalogState {
     struct Table {
-        bool partitioned = false, sorted = false, inlining_off = false;
+        bool partitioned = false, sorted = false, option_set = false;
     };
     absl::flat_hash_map<std::string, Table> tables;
 };
@@ -91,18 +99,21 @@ StatusOr<CatalogState> readCatalog(engine::Connection& connection, const Cancel&
         }
     }
     DQ_ASSIGN_OR_RETURN(auto options, connection.query(R"(
-        SELECT scope_entry FROM ducklake_options('lake')
-        WHERE option_name = 'data_inlining_row_limit' AND scope = 'TABLE' AND value = '0')",
+        SELECT scope_entry, option_name, value FROM ducklake_options('lake') WHERE scope = 'TABLE')",
                                                        cancel));
     while (true) {
         DQ_ASSIGN_OR_RETURN(auto chunk, options.next());
         if (!chunk) break;
-        auto entry = chunk->strings(0);
+        auto entry = chunk->strings(0), option = chunk->strings(1), value = chunk->strings(2);
         for (idx_t row = 0; row < chunk->size(); ++row) {
             std::string_view name = entry[row];
             if (name.substr(0, 5) == "main.") name.remove_prefix(5);
+            const auto wanted = std::find_if(kDecodedTables.begin(), kDecodedTables.end(), [&](const TableSpec& spec) {
+                return spec.name == name && spec.option == option[row];
+            });
+            if (wanted == kDecodedTables.end() || wanted->value != value[row]) continue;
             if (auto found = state.tables.find(abslView(name)); found != state.tables.end())
-                found->second.inlining_off = true;
+                found->second.option_set = true;
         }
     }
     return state;
@@ -122,12 +133,11 @@ Status ensureTable(Lake& lake, const CatalogState& state, const TableSpec& spec,
         DQ_RETURN_IF_ERROR(
             statement(lake, cancel, strCat("CREATE TABLE IF NOT EXISTS lake.", spec.name, " (", spec.columns, ")")));
     }
-    // Before the first row: data inlining beside a merge or flush of another process doubles or loses rows of
-    // mutated tables.
-    if (spec.mutated && !now.inlining_off) {
-        DQ_RETURN_IF_ERROR(
-            statement(lake, cancel,
-                      strCat("CALL lake.set_option('data_inlining_row_limit', 0, table_name => '", spec.name, "')")));
+    // After the CREATE has committed and before the first row.
+    if (!spec.option.empty() && !now.option_set) {
+        DQ_RETURN_IF_ERROR(statement(
+            lake, cancel,
+            strCat("CALL lake.set_option('", spec.option, "', ", spec.value, ", table_name => '", spec.name, "')")));
     }
     if (!spec.partition.empty() && !now.partitioned) {
         DQ_RETURN_IF_ERROR(statement(

@@ -19,7 +19,7 @@ struct BootstrapFindings {
     bool raw_events_exists = false;
 };
 
-// Creates what is missing of the materializer's tables, sets layout and the no-inlining option where missing, seeds
+// Creates what is missing of the materializer's tables, sets layout and table options where missing, seeds
 // cursor and lease rows, collapses doubled ones. Idempotent; each statement is retried on a commit conflict.
 absl::StatusOr<BootstrapFindings> ensureDecodedTables(Lake& lake, const Cancel& cancel);
 // Creates lake.raw_events (layout and options of writer.md A7) when absent; restores a missing layout half.

@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_join.h>
 
+#include <chrono>
+
 #include "core/status.h"
 #include "core/text.h"
 
@@ -19,55 +21,29 @@ constexpr std::string_view kSignalColumns =
 constexpr std::string_view kEventColumns =
     R"(subject, subject_bucket, source, producer, cloud_event_id, type, data_version, name, "timestamp", duration_ns,
         metadata, tags)";
-// Which of several rows of one identity stays: the least by these.
-constexpr std::string_view kSignalOrder =
-    "producer, value_number, value_string, loc_lat, loc_lon, loc_hdop, loc_heading";
-constexpr std::string_view kEventOrder = "producer, type, data_version, duration_ns, metadata, tags";
 // Up to this many buckets a literal list lets the probe skip the other partitions.
 constexpr std::size_t kBucketListLimit = 64;
 
-Status createStage(Connection& connection) {
-    DQ_RETURN_IF_ERROR(connection
-                           .execute(R"(CREATE OR REPLACE TEMP TABLE stage_signals (
-        subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "timestamp" TIMESTAMPTZ, source VARCHAR, producer
-        VARCHAR,
-        cloud_event_id VARCHAR, value_number DOUBLE, value_string VARCHAR, loc_lat DOUBLE, loc_lon DOUBLE, loc_hdop
-        DOUBLE,
-        loc_heading DOUBLE))")
-                           .status());
-    return connection
-        .execute(R"(CREATE OR REPLACE TEMP TABLE stage_events (
-        subject VARCHAR, subject_bucket INTEGER, source VARCHAR, producer VARCHAR, cloud_event_id VARCHAR, type VARCHAR,
-        data_version VARCHAR, name VARCHAR, "timestamp" TIMESTAMPTZ, duration_ns UBIGINT, metadata VARCHAR, tags
-        VARCHAR[]))")
-        .status();
-}
-
-struct Target {
-    std::string_view table, stage, columns, order;
-};
-constexpr Target kSignals{"lake.signals", "temp.main.stage_signals", kSignalColumns, kSignalOrder};
-constexpr Target kEvents{"lake.events", "temp.main.stage_events", kEventColumns, kEventOrder};
-
 }  // namespace
 
-StatusOr<Stage> Stage::open(Connection& connection) {
-    DQ_RETURN_IF_ERROR(createStage(connection));
-    DQ_ASSIGN_OR_RETURN(auto signals, engine::Appender::open(connection, "temp", "main", "stage_signals"));
-    DQ_ASSIGN_OR_RETURN(auto events, engine::Appender::open(connection, "temp", "main", "stage_events"));
-    return Stage(std::move(signals), std::move(events));
+void Stage::Days::note(Micros timestamp) {
+    if (timestamp >= first && timestamp < after) return;
+    first = floorToDay(timestamp);
+    after = first + kMicrosPerDay;
+    days.insert(first);
 }
 
-Status Stage::finish() {
-    DQ_RETURN_IF_ERROR(signal_appender_.close());
-    return event_appender_.close();
+void Stage::add(const BlockPtr& block, Ends first, Ends after) {
+    for (std::uint32_t row = first.signals; row < after.signals; ++row)
+        signal_days_.note(block->signals()[row].timestamp);
+    for (std::uint32_t row = first.events; row < after.events; ++row) event_days_.note(block->events()[row].timestamp);
+    signals_.add(block, first.signals, after.signals);
+    events_.add(block, first.events, after.events);
 }
 
-std::vector<SubjectMark> Stage::marks(const Side& side) {
-    std::vector<SubjectMark> out;
-    out.reserve(side.subjects.size());
-    for (const auto& [subject, bucket] : side.subjects) out.push_back({subject, bucket});
-    return out;
+void Stage::sort(int threads) {
+    signals_.sort(threads);
+    events_.sort(threads);
 }
 
 // The statements of one window's transaction.
@@ -78,19 +54,27 @@ class WindowTransaction {
 
     WindowOutcome run() {
         if (Status staged = stageMarks(); !staged.ok()) return {WindowResult::kFailed, staged};
+        const auto begun = Clock::now();
         auto transaction = Transaction::begin(connection_);
         if (!transaction.ok()) return {WindowResult::kFailed, transaction.status()};
-        auto advanced = connection_.execute(advanceProgressSql(plan_.lease_from, plan_.lease_to, plan_.move), cancel_);
+        auto advanced = connection_.execute(
+            plan_.beside ? touchLeaseSql() : advanceProgressSql(plan_.lease_from, plan_.lease_to, plan_.move), cancel_);
         if (!advanced.ok()) return classify(advanced.status());
         if (*advanced != (plan_.move ? 3 : 1)) {
             transaction->rollback();
             return lost();
         }
         if (Status rows = writeRows(); !rows.ok()) return classify(rows);
-        return classify(transaction->commit());
+        const auto written = Clock::now();
+        WindowOutcome outcome = classify(transaction->commit());
+        outcome.write_seconds = std::chrono::duration<double>(written - begun).count();
+        outcome.commit_seconds = std::chrono::duration<double>(Clock::now() - written).count();
+        return outcome;
     }
 
   private:
+    using Clock = std::chrono::steady_clock;
+
     // Nothing but a COMMIT can leave the outcome open; errors of statements mean that nothing landed.
     static WindowOutcome classify(const Status& status) {
         if (status.ok()) return {WindowResult::kCommitted, status};
@@ -104,7 +88,7 @@ class WindowTransaction {
     WindowOutcome lost() {
         auto rows = readProgress(connection_, cancel_);
         if (!rows.ok()) return {WindowResult::kFailed, rows.status()};
-        if (rows->lease != plan_.lease_from)
+        if (!plan_.beside && rows->lease != plan_.lease_from)
             return {WindowResult::kFenced, absl::AbortedError("another writer holds the lease")};
         if (plan_.move && rows->cursor_text != strCat(plan_.move->from) &&
             !(rows->cursor_text.empty() && plan_.move->from == 0)) {
@@ -136,54 +120,84 @@ class WindowTransaction {
     }
 
     Status writeRows() {
-        for (const auto& [day, range] : stage_.signals_.days)
-            DQ_RETURN_IF_ERROR(insertDay(kSignals, stage_.signals_, day, range));
-        for (const auto& [day, range] : stage_.events_.days)
-            DQ_RETURN_IF_ERROR(insertDay(kEvents, stage_.events_, day, range));
+        DQ_RETURN_IF_ERROR(insert("lake.signals", kSignalColumns, stage_.signals()));
+        DQ_RETURN_IF_ERROR(insert("lake.events", kEventColumns, stage_.events()));
         if (!plan_.signal_marks.empty()) {
             DQ_RETURN_IF_ERROR(execute(
                 "INSERT INTO lake.signals_dirty_subjects (subject, subject_bucket) FROM temp.main.stage_signal_marks"));
+        }
+        if (plan_.late_marks && !plan_.signal_marks.empty()) {
+            DQ_RETURN_IF_ERROR(execute(
+                "INSERT INTO lake.rollup_late_subjects (subject) SELECT subject FROM temp.main.stage_signal_marks"));
         }
         if (!plan_.event_marks.empty()) {
             DQ_RETURN_IF_ERROR(execute(
                 "INSERT INTO lake.events_dirty_subjects (subject, subject_bucket) FROM temp.main.stage_event_marks"));
         }
+        return plan_.note ? noteProgress(*plan_.note) : absl::OkStatus();
+    }
+
+    Status noteProgress(const std::pair<std::string, std::string>& note) {
+        DQ_RETURN_IF_ERROR(
+            connection_
+                .execute(engine::Sql{R"(DELETE FROM lake.ingest_progress WHERE "partition" = $1)", {note.first}},
+                         cancel_)
+                .status());
+        if (note.second.empty()) return absl::OkStatus();
+        return connection_
+            .execute(engine::Sql{"INSERT INTO lake.ingest_progress VALUES ($1, $2)", {note.first, note.second}},
+                     cancel_)
+            .status();
+    }
+
+    // All probes come before the first insert: what this transaction has written would be read by each later probe,
+    // file by file.
+    template <typename Rows>
+    Status insert(std::string_view table, std::string_view columns, const Rows& rows) {
+        if (plan_.anti_join) {
+            DQ_ASSIGN_OR_RETURN(const auto dropped, atRest(table, rows));
+            if (!dropped.empty()) return insertAll(table, columns, rows.without(dropped));
+        }
+        return insertAll(table, columns, rows);
+    }
+
+    template <typename Rows>
+    Status insertAll(std::string_view table, std::string_view columns, const Rows& rows) {
+        const engine::RowSourceScope source(rows);
+        for (std::size_t part = 0; part < rows.groups().size(); ++part) {
+            DQ_RETURN_IF_ERROR(execute(strCat("INSERT INTO ", table, " (", columns, ")\nSELECT ", columns,
+                                              "\nFROM dq_rows(", source.id(), ", ", part, ")")));
+        }
         return absl::OkStatus();
     }
 
-    // Dedup key: the row identity. Pruning: literal day bounds, and the buckets when they are few.
-    Status insertDay(const Target& target, const Stage::Side& side, Micros day, const Stage::Range& range) {
-        std::string sql = strCat("INSERT INTO ", target.table, " (", target.columns, ")\nSELECT ", target.columns,
-                                 "\nFROM ", target.stage, " s\nWHERE s.\"timestamp\" >= ", timestampLiteral(day),
-                                 " AND s.\"timestamp\" < ", timestampLiteral(day + kMicrosPerDay));
-        if (plan_.anti_join) {
-            strAppend(
-                &sql, "\n  AND NOT EXISTS (\n    SELECT 1 FROM ", target.table,
-                " t\n    WHERE t.subject_bucket = s.subject_bucket AND t.subject = s.subject AND t.source = s.source"
-                "\n      AND t.cloud_event_id = s.cloud_event_id AND t.name = s.name AND t.\"timestamp\" = "
-                "s.\"timestamp\""
-                "\n      AND t.\"timestamp\" >= ",
-                timestampLiteral(range.first), " AND t.\"timestamp\" <= ", timestampLiteral(range.last),
-                bucketList(side), ")");
+    // Numbers of the rows whose identity is at rest, ascending. Pruning: literal time bounds, and the buckets when they
+    // are few.
+    template <typename Rows>
+    StatusOr<std::vector<std::uint64_t>> atRest(std::string_view table, const Rows& rows) {
+        const engine::RowSourceScope source(rows);
+        std::vector<std::uint64_t> out;
+        for (std::size_t part = 0; part < rows.groups().size(); ++part) {
+            const auto& group = rows.groups()[part];
+            std::string sql = strCat("SELECT dq_row FROM dq_rows(", source.id(), ", ", part,
+                                     ")\nSEMI JOIN (SELECT subject_bucket, subject, source, cloud_event_id, name, "
+                                     "\"timestamp\" FROM ",
+                                     table, " WHERE \"timestamp\" >= ", timestampLiteral(group.first),
+                                     " AND \"timestamp\" <= ", timestampLiteral(group.last));
+            if (group.buckets.size() <= kBucketListLimit)
+                strAppend(&sql, " AND subject_bucket IN (", absl::StrJoin(group.buckets, ", "), ")");
+            strAppend(&sql, ") USING (subject_bucket, subject, source, cloud_event_id, name, \"timestamp\")");
+            DQ_ASSIGN_OR_RETURN(auto result, connection_.stream({std::move(sql), {}}, cancel_));
+            while (true) {
+                DQ_ASSIGN_OR_RETURN(auto chunk, result.next());
+                if (!chunk) break;
+                const auto row = chunk->template column<std::uint64_t>(0);
+                for (idx_t i = 0; i < chunk->size(); ++i) out.push_back(row[i]);
+            }
         }
-        if (side.repeated) {
-            strAppend(&sql,
-                      "\nQUALIFY row_number() OVER (PARTITION BY subject_bucket, subject, source, cloud_event_id, "
-                      "name, \"timestamp\" ORDER BY ",
-                      target.order, ") = 1");
-        }
-        return execute(sql);
-    }
-
-    static std::string bucketList(const Stage::Side& side) {
-        absl::flat_hash_set<std::int32_t> buckets;
-        for (const auto& [subject, bucket] : side.subjects) {
-            buckets.insert(bucket);
-            if (buckets.size() > kBucketListLimit) return "";
-        }
-        std::vector<std::int32_t> sorted(buckets.begin(), buckets.end());
-        std::sort(sorted.begin(), sorted.end());
-        return strCat("\n      AND t.subject_bucket IN (", absl::StrJoin(sorted, ", "), ")");
+        std::sort(out.begin(), out.end());
+        out.erase(std::unique(out.begin(), out.end()), out.end());
+        return out;
     }
 
     Status execute(const std::string& sql) { return connection_.execute(sql, cancel_).status(); }

@@ -46,12 +46,14 @@ class WindowTest : public testing::TestWithParam<CatalogKind> {
     void TearDown() override { connection_.reset(); }
 
     WindowOutcome write(const std::vector<Signal>& signals, WindowPlan plan, const std::vector<Event>& events = {}) {
-        auto stage = Stage::open(**connection_);
-        EXPECT_TRUE(stage.ok()) << stage.status();
-        for (const Signal& row : signals) EXPECT_TRUE(stage->addSignal(row).ok());
-        for (const Event& row : events) EXPECT_TRUE(stage->addEvent(row, {"a", "b"}).ok());
-        EXPECT_TRUE(stage->finish().ok());
-        return writeWindow(**connection_, *stage, plan, Cancel::root());
+        auto block = std::make_shared<RowBlock>();
+        for (const Signal& row : signals) block->addSignal(row);
+        for (const Event& row : events) block->addEvent(row, std::vector<std::string_view>{"a", "b"});
+        block->seal();
+        Stage stage;
+        stage.add(block, {}, {static_cast<std::uint32_t>(signals.size()), static_cast<std::uint32_t>(events.size())});
+        stage.sort();
+        return writeWindow(**connection_, stage, plan, Cancel::root());
     }
     static WindowPlan plan(std::string from, std::string to, std::optional<CursorMove> move = std::nullopt) {
         WindowPlan out;

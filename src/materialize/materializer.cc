@@ -7,10 +7,39 @@
 namespace dq::materialize {
 namespace {
 
-constexpr std::int64_t kReportEvery = 5'000'000, kKeepAlive = 300'000'000, kMissingTableLogEvery = 300'000'000;
+constexpr std::int64_t kMissingTableLogEvery = 300'000'000;
 // An empty stretch is skipped once it is longer than this, so that the retention floor stays near the head; skipping
 // mints a snapshot.
 constexpr std::int64_t kSkipEmptyAbove = 16;
+
+// Windows of the change feed: marks with the rows, the cursor with the last of them.
+class LeaseSink final : public WindowSink {
+  public:
+    LeaseSink(Writer& writer, rollup::Rollup& signals, rollup::Rollup& events, lake::CursorMove move, bool anti_join)
+        : writer_(writer), signals_(signals), events_(events), move_(move), anti_join_(anti_join) {}
+
+    absl::StatusOr<Commit> commit(engine::Connection& connection, const lake::Stage& stage, bool last,
+                                  const Cancel& cancel) override {
+        lake::WindowPlan plan;
+        if (last) plan.move = move_;
+        plan.anti_join = anti_join_;
+        plan.signal_marks = signals_.marksFor(stage.signals().subjects());
+        plan.event_marks = events_.marksFor(stage.events().subjects());
+        DQ_ASSIGN_OR_RETURN(const Commit outcome, writer_.commit(connection, stage, plan, cancel));
+        if (outcome == Commit::kCommitted) {
+            signals_.marked(plan.signal_marks);
+            events_.marked(plan.event_marks);
+        }
+        return outcome;
+    }
+
+  private:
+    Writer& writer_;
+    rollup::Rollup& signals_;
+    rollup::Rollup& events_;
+    lake::CursorMove move_;
+    bool anti_join_;
+};
 
 }  // namespace
 
@@ -24,16 +53,20 @@ Materializer::Materializer(lake::Lake& lake, decode::Options decode, Materialize
       signals_rollup_(lake, rollup::Side::kSignals),
       events_rollup_(lake, rollup::Side::kEvents),
       writer_(lake, metrics_, options_.writer, clock),
-      span_(lake, decoder_, writer_, signals_rollup_, events_rollup_, metrics_, clock) {
+      span_(lake, decoder_, metrics_, clock),
+      reporter_(lake, metrics_, clock) {
     if (options_.poll_interval <= 0) options_.poll_interval = 15'000'000;
     if (options_.rollup_interval <= 0) options_.rollup_interval = options_.poll_interval;
-    if (options_.max_snapshot_span <= 0) options_.max_snapshot_span = 16;
+    if (options_.retention > 0)
+        retention_.emplace(lake, options_.retention, metrics_, clock, [this] { return writer_.owner(); });
 }
 
 Materializer::~Materializer() = default;
 
 absl::Status Materializer::prepare(const Cancel& cancel) {
     DQ_ASSIGN_OR_RETURN(const auto findings, lake::ensureDecodedTables(lake_, cancel));
+    DQ_ASSIGN_OR_RETURN(auto connection, lake_.acquire(cancel));
+    DQ_RETURN_IF_ERROR(fitToMemory(options_.limits, *connection, cancel));
     if (findings.signals_rollup_incomplete) signals_rollup_.armRebuild();
     if (findings.events_rollup_incomplete) events_rollup_.armRebuild();
     return absl::OkStatus();
@@ -54,16 +87,20 @@ absl::StatusOr<PassResult> Materializer::pass(const Cancel& cancel) {
     DQ_ASSIGN_OR_RETURN(const std::int64_t head, lake::headSnapshot(*connection, cancel));
     metrics_.head.Set(static_cast<double>(head));
     if (idle_ && head == last_head_) {  // nothing was committed since the last look
-        report(*connection, /*caught_up=*/true, cancel);
+        if (writer_.owner() || no_table_) reporter_.note(cursor_, /*caught_up=*/true, cancel);
         return PassResult{.state = no_table_ ? PassResult::State::kNoTable : PassResult::State::kCaughtUp};
     }
     idle_ = false;
     no_table_ = false;
     DQ_ASSIGN_OR_RETURN(auto rows, lake::readProgress(*connection, cancel));
-    DQ_ASSIGN_OR_RETURN(const std::int64_t cursor, cursorOf(*connection, rows, cancel));
-    cursor_ = cursor;
-    metrics_.cursor.Set(static_cast<double>(cursor));
-    DQ_ASSIGN_OR_RETURN(const auto list, lake::snapshotsAfter(*connection, cursor, cancel));
+    const auto cursor = cursorOf(*connection, rows, cancel);
+    if (!cursor.ok()) {
+        reporter_.withhold();
+        return cursor.status();
+    }
+    cursor_ = *cursor;
+    metrics_.cursor.Set(static_cast<double>(cursor_));
+    DQ_ASSIGN_OR_RETURN(const auto list, lake::snapshotsAfter(*connection, cursor_, cancel));
     if (!list.raw_events_exists) {
         if (clock_.steadyMicros() - last_missing_table_log_ >= kMissingTableLogEvery) {
             last_missing_table_log_ = clock_.steadyMicros();
@@ -74,52 +111,69 @@ absl::StatusOr<PassResult> Materializer::pass(const Cancel& cancel) {
         last_head_ = head;
         return PassResult{.state = PassResult::State::kNoTable};
     }
-    return decodeFrom(connection, cursor, rows.lease.value_or(""), list, cancel);
+    return decodeFrom(connection, cursor_, rows.lease.value_or(""), list, cancel);
 }
 
 absl::StatusOr<PassResult> Materializer::decodeFrom(engine::Pool::Lease& connection, std::int64_t cursor,
                                                     const std::string& stored_lease, const lake::SnapshotList& list,
                                                     const Cancel& cancel) {
     const std::int64_t head = list.snapshots.empty() ? cursor : list.snapshots.back().id;
-    std::int64_t to = -1;
-    int with_rows = 0;
-    for (const lake::Snapshot& snapshot : list.snapshots) {
-        if (!snapshot.touches_raw_events) continue;
-        if (with_rows++ == options_.max_snapshot_span) break;
-        to = snapshot.id;
-    }
-    // Expired ids name no changes any more: what they inserted is found by reading.
-    const bool expired = !list.snapshots.empty() && !list.feed_start.has_value();
-    if (to < 0 && expired) to = list.snapshots.front().id;
-    if (to < 0) {
+    const std::optional<SpanSource> source = chooseSpan(list, cursor, options_.span);
+    if (!source) {
         if (head - cursor > kSkipEmptyAbove && writer_.owner())
             DQ_RETURN_IF_ERROR(skipEmpty(*connection, cursor, head, cancel));
-        caughtUp(*connection, head, cancel);
+        caughtUp(head, cancel);
         return PassResult{.state = PassResult::State::kCaughtUp};
     }
     DQ_ASSIGN_OR_RETURN(const bool owner, writer_.own(*connection, stored_lease, cancel));
-    if (!owner) return PassResult{.state = PassResult::State::kStandby};
-
+    if (!owner) {
+        reporter_.withhold();
+        return PassResult{.state = PassResult::State::kStandby};
+    }
     metrics_.commit_lag.Set(static_cast<double>(clock_.now() - list.snapshots.front().committed) / 1e6);
+    reporter_.note(cursor, /*caught_up=*/false, cancel);
     const std::int64_t start = clock_.steadyMicros();
-    const SpanSource source{.from = cursor, .to = to, .feed_from = list.feed_start.value_or(0), .expired = expired};
-    DQ_ASSIGN_OR_RETURN(const SpanResult span, span_.write(source, options_.limits, cancel));
+    DQ_ASSIGN_OR_RETURN(const SpanResult span, writeSpan(*source, cancel));
     if (span.lost_race) return PassResult{.state = PassResult::State::kLostRace};
-    cursor_ = to;
-    metrics_.cursor.Set(static_cast<double>(to));
+    cursor_ = source->to;
+    countSpan(*source, span, list, clock_.steadyMicros() - start);
+    reporter_.note(cursor_, /*caught_up=*/false, cancel);
+    return PassResult{.rows = span.raw_rows,
+                      .state = PassResult::State::kProgress,
+                      .intermediate_windows = span.intermediate_windows};
+}
+
+absl::StatusOr<SpanResult> Materializer::writeSpan(const SpanSource& source, const Cancel& cancel) {
+    LeaseSink sink(writer_, signals_rollup_, events_rollup_, lake::CursorMove{source.from, source.to},
+                   /*anti_join=*/!options_.bulk || own_end_ != source.from);
+    own_end_ = -1;
+    const auto open = [&](engine::Connection& connection) {
+        return source.expired ? lake::streamExpired(connection, source.from, source.to, cancel)
+                              : lake::streamInsertions(connection, source.feed_from, source.from, source.to,
+                                                       source.without, cancel);
+    };
+    auto span = span_.write(open, sink, options_.limits, cancel);
+    if (span.ok() && !span->lost_race) own_end_ = source.to;
+    return span;
+}
+
+void Materializer::countSpan(const SpanSource& source, const SpanResult& span, const lake::SnapshotList& list,
+                             std::int64_t took) {
+    metrics_.cursor.Set(static_cast<double>(source.to));
     metrics_.errors.Increment(static_cast<double>(span.failed));
     metrics_.rows.Add({{"table", "signals"}}).Increment(static_cast<double>(span.signals));
     metrics_.rows.Add({{"table", "events"}}).Increment(static_cast<double>(span.events));
-    if (expired && cursor > 0) {
+    if (source.expired && source.from > 0) {
+        const std::int64_t oldest = list.snapshots.front().id, gap = oldest - 1 - source.from;
         metrics_.cursor_resets.Increment();
-        metrics_.last_reset_gap.Set(static_cast<double>(list.snapshots.front().id - 1 - cursor));
+        metrics_.last_reset_gap.Set(static_cast<double>(gap));
         logError(
             "DuckLake change feed expired below retention; its rows were read from the base table (increase "
             "LAKE_SNAPSHOT_RETENTION)",
-            {{"from", cursor},
-             {"to", to},
-             {"oldest_retained", list.snapshots.front().id},
-             {"skipped_snapshots", list.snapshots.front().id - 1 - cursor},
+            {{"from", source.from},
+             {"to", source.to},
+             {"oldest_retained", oldest},
+             {"skipped_snapshots", gap},
              {"recovered_rows", span.raw_rows}});
     }
     if (span.raw_rows > 0) {
@@ -129,54 +183,40 @@ absl::StatusOr<PassResult> Materializer::decodeFrom(engine::Pool::Lease& connect
         }
     }
     logInfo("span committed", {{"component", "materializer"},
-                               {"from", cursor},
-                               {"to", to},
+                               {"from", source.from},
+                               {"to", source.to},
                                {"raw_rows", span.raw_rows},
                                {"signal_rows", span.signals},
                                {"event_rows", span.events},
-                               {"took", static_cast<double>(clock_.steadyMicros() - start) / 1e3}});
-    report(*connection, /*caught_up=*/false, cancel);
-    return PassResult{.rows = span.raw_rows,
-                      .state = PassResult::State::kProgress,
-                      .intermediate_windows = span.intermediate_windows};
+                               {"took", static_cast<double>(took) / 1e3}});
 }
 
 absl::Status Materializer::skipEmpty(engine::Connection& connection, std::int64_t from, std::int64_t to,
                                      const Cancel& cancel) {
-    DQ_ASSIGN_OR_RETURN(lake::Stage empty, lake::Stage::open(connection));
-    DQ_RETURN_IF_ERROR(empty.finish());
+    const lake::Stage empty;
     lake::WindowPlan plan;
     plan.move = lake::CursorMove{from, to};
-    DQ_ASSIGN_OR_RETURN(const Writer::Commit outcome, writer_.commit(connection, empty, plan, cancel));
-    if (outcome == Writer::Commit::kCommitted) {
+    DQ_ASSIGN_OR_RETURN(const Commit outcome, writer_.commit(connection, empty, plan, cancel));
+    if (outcome == Commit::kCommitted) {
         cursor_ = to;
         metrics_.cursor.Set(static_cast<double>(to));
     }
     return absl::OkStatus();
 }
 
-void Materializer::caughtUp(engine::Connection& connection, std::int64_t head, const Cancel& cancel) {
+void Materializer::caughtUp(std::int64_t head, const Cancel& cancel) {
     metrics_.commit_lag.Set(0);
     metrics_.lag.Add({{"type", "ducklake"}}).Set(0);
     last_head_ = head;
     idle_ = true;
-    report(connection, /*caught_up=*/true, cancel);
+    // Never above the cursor, though the feed up to the head was seen empty: after a restart the cursor would look
+    // expired.
+    reporter_.note(cursor_, /*caught_up=*/true, cancel);
 }
 
-// materializer.md §7. The position reported is never above the cursor, though the feed up to the head was seen empty.
-void Materializer::report(engine::Connection& connection, bool caught_up, const Cancel& cancel) {
-    const std::int64_t now = clock_.steadyMicros(), since = now - report_attempted_;
-    const bool due =
-        caught_up ? (cursor_ != reported_ || since >= kKeepAlive) : (cursor_ != reported_ && since >= kReportEvery);
-    if (!due) return;
-    report_attempted_ = now;
-    const absl::Status status = lake::reportConsumerProgress(connection, cursor_, cancel);
-    if (status.ok()) {
-        reported_ = cursor_;
-    } else {
-        metrics_.progress_errors.Increment();
-        logWarn("consumer progress report failed; will retry next pass", {{"error", status.message()}});
-    }
+absl::StatusOr<std::int64_t> Materializer::prune(const Cancel& cancel) {
+    if (!retention_) return 0;
+    return retention_->prune(cancel);
 }
 
 absl::StatusOr<std::int64_t> Materializer::drain(const Cancel& cancel) {

@@ -12,6 +12,7 @@
 #pragma once
 #include <absl/status/statusor.h>
 
+#include <atomic>
 #include <memory>
 
 #include "core/clock.h"
@@ -20,7 +21,10 @@
 #include "lake/feed.h"
 #include "lake/lake.h"
 #include "lake/tables.h"
+#include "materialize/reporter.h"
+#include "materialize/retention.h"
 #include "materialize/span.h"
+#include "materialize/span_choice.h"
 #include "materialize/writer.h"
 #include "rollup/rollup.h"
 
@@ -30,8 +34,12 @@ struct MaterializerOptions {
     std::int64_t poll_interval = 15'000'000;      // µs, as all below
     std::int64_t rollup_interval = 0;             // 0: the poll interval
     std::int64_t failure_window = 3'600'000'000;  // failing for so long ends run()
-    int max_snapshot_span = 16;                   // snapshots with raw rows per span
-    bool rebuild_rollups = false;                 // LAKE_REBUILD_ROLLUP_ON_BOOT
+    SpanBounds span;
+    bool rebuild_rollups = false;  // LAKE_REBUILD_ROLLUP_ON_BOOT
+    // MATERIALIZER_BACKFILL_MODE: no anti-join in a span that begins where this process's own last span ended, and no
+    // flush before the backlog is drained.
+    bool bulk = false;
+    Micros retention = 0;  // LAKE_DECODED_RETENTION; 0: rows are kept for ever
     SpanLimits limits;
     Writer::Options writer;
 };
@@ -56,6 +64,8 @@ class Materializer {
     absl::Status flush(const Cancel& cancel);
     absl::Status rebuildRollups(const Cancel& cancel);
     absl::Status run(const Cancel& cancel);
+    // Removes rows past the retention now; 0 without one.
+    absl::StatusOr<std::int64_t> prune(const Cancel& cancel);
     // Frees the writer lease (clean stop).
     void release() { writer_.release(); }
     std::int64_t cursor() const { return cursor_; }
@@ -64,18 +74,24 @@ class Materializer {
     absl::StatusOr<PassResult> decodeFrom(engine::Pool::Lease& connection, std::int64_t cursor,
                                           const std::string& stored_lease, const lake::SnapshotList& list,
                                           const Cancel& cancel);
+    absl::StatusOr<SpanResult> writeSpan(const SpanSource& source, const Cancel& cancel);
+    void countSpan(const SpanSource& source, const SpanResult& span, const lake::SnapshotList& list, std::int64_t took);
     // Seeds missing rows and reads them again.
     absl::StatusOr<std::int64_t> cursorOf(engine::Connection& connection, lake::ProgressRows& rows,
                                           const Cancel& cancel);
     absl::Status skipEmpty(engine::Connection& connection, std::int64_t from, std::int64_t to, const Cancel& cancel);
-    void caughtUp(engine::Connection& connection, std::int64_t head, const Cancel& cancel);
-    void report(engine::Connection& connection, bool caught_up, const Cancel& cancel);
+    void caughtUp(std::int64_t head, const Cancel& cancel);
     absl::Status flushIfDue(const Cancel& cancel);
     // kOwner: this process owns the lease, or has just taken it since marks of an earlier life wait.
     enum class FlushRight { kNothingToDo, kOwner, kNotYet };
     absl::StatusOr<FlushRight> flushRight(const Cancel& cancel);
-    // True when run() must end with this error.
-    bool failed(const absl::Status& error);
+    enum class AfterFailure { kWait, kAtOnce, kGiveUp };
+    AfterFailure failed(const absl::Status& error);
+    absl::Status loop(const Cancel& cancel);
+    bool restartEngine();
+    // False when rows have waited for so long that run() must end.
+    bool lostRace(const Cancel& cancel);
+    void waitAfterFailure(const Cancel& cancel);
 
     lake::Lake& lake_;
     decode::Decoder decoder_;
@@ -85,12 +101,18 @@ class Materializer {
     rollup::Rollup signals_rollup_, events_rollup_;
     Writer writer_;
     SpanWriter span_;
+    ProgressReporter reporter_;
+    std::optional<Retention> retention_;
 
-    std::int64_t cursor_ = 0, last_head_ = -1, flushed_head_ = -1;
-    std::int64_t reported_ = -1, report_attempted_ = INT64_MIN / 2;
-    std::int64_t last_flush_ = 0, failing_since_ = -1, last_missing_table_log_ = INT64_MIN / 2;
-    bool idle_ = false;      // the last pass found nothing up to last_head_
-    bool no_table_ = false;  // and raw_events did not exist then
+    std::atomic<std::int64_t> cursor_ = 0;
+    std::int64_t last_head_ = -1, flushed_head_ = -1;
+    std::int64_t own_end_ = -1;  // where this process's last span ended; −1 after a failed one
+    std::int64_t last_flush_ = 0, last_missing_table_log_ = INT64_MIN / 2;
+    std::int64_t failing_since_ = -1, waiting_since_ = -1;  // steady µs; −1: not
+    int failures_ = 0;                                      // in a row
+    bool aborted_before_ = false;                           // the last failure was an aborted session
+    bool idle_ = false;                                     // the last pass found nothing up to last_head_
+    bool no_table_ = false;                                 // and raw_events did not exist then
 };
 
 }  // namespace dq::materialize

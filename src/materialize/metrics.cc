@@ -21,6 +21,9 @@ MaterializerMetrics::MaterializerMetrics(Metrics& m)
                              "Snapshots that had expired before the last such span")),
       progress_errors(
           m.counter("dq_materializer_progress_report_errors_total", "Failed writes of the consumer-progress floor")),
+      prune_errors(m.counter("dq_materializer_prune_errors_total", "Failed prunes of decoded rows")),
+      blob_missing(m.counter("dq_materializer_blob_missing_total", "Raw events whose payload object is gone")),
+      blob_poison(m.counters("dq_materializer_blob_poison_total", "Raw events whose payload object is unusable")),
       phase(m.histograms("dq_materializer_phase_seconds", "Duration of the phases of a pass")),
       rollup_seconds(m.gauge("dq_materializer_rollup_refresh_seconds", "Duration of the last signals rollup flush")),
       event_rollup_seconds(

@@ -20,6 +20,9 @@ struct MaterializerMetrics {
     prometheus::Counter& cursor_resets;
     prometheus::Gauge& last_reset_gap;
     prometheus::Counter& progress_errors;
+    prometheus::Counter& prune_errors;
+    prometheus::Counter& blob_missing;
+    prometheus::Family<prometheus::Counter>& blob_poison;
     prometheus::Family<prometheus::Histogram>& phase;
     prometheus::Gauge& rollup_seconds;
     prometheus::Gauge& event_rollup_seconds;

@@ -3,17 +3,27 @@
 #include <simdjson.h>
 
 #include <chrono>
-#include <cstring>
 
-#include "core/log.h"
 #include "lake/feed.h"
 
 namespace dq::materialize {
 namespace {
 
-using lake::FeedColumn;
+// A payload buffer larger than this is given back after use.
+constexpr std::size_t kKeptBytes = 4u << 20;
 
-struct Columns {
+// Extras never influence rows; malformed ones are counted (decode.md §1.2).
+bool extrasMalformed(std::string_view extras) {
+    if (extras.empty() || extras == "{}") return false;
+    thread_local simdjson::dom::parser parser;
+    simdjson::dom::element document;
+    if (parser.parse(extras.data(), extras.size()).get(document) != simdjson::SUCCESS) return true;
+    return !document.is_object() && !document.is_null();
+}
+
+}  // namespace
+
+struct PageDecoder::Columns {
     explicit Columns(const engine::Chunk& chunk)
         : subject(chunk.strings(lake::kFeedSubject)),
           type(chunk.strings(lake::kFeedType)),
@@ -36,65 +46,56 @@ struct Columns {
     std::string_view payload(idx_t row) const { return isBase64(row) ? data_base64[row] : data[row]; }
 };
 
-// Extras never influence rows; malformed ones are counted (decode.md §1.2).
-bool extrasMalformed(std::string_view extras) {
-    if (extras.empty() || extras == "{}") return false;
-    thread_local simdjson::dom::parser parser;
-    simdjson::dom::element document;
-    if (parser.parse(extras.data(), extras.size()).get(document) != simdjson::SUCCESS) return true;
-    return !document.is_object() && !document.is_null();
-}
-
-// One buffer for all payloads of a page: the parser may read past a payload's end, the engine's strings have no room
-// for that.
-std::vector<std::size_t> copyPayloads(const Columns& columns, Page& page) {
-    const idx_t rows = page.chunk.size();
-    std::size_t total = 0;
-    for (idx_t row = 0; row < rows; ++row) total += columns.payload(row).size() + simdjson::SIMDJSON_PADDING;
-    page.payloads.resize(total);
-    std::vector<std::size_t> offsets(rows);
-    std::size_t at = 0;
-    for (idx_t row = 0; row < rows; ++row) {
-        const std::string_view payload = columns.payload(row);
-        offsets[row] = at;
-        if (!payload.empty()) std::memcpy(page.payloads.data() + at, payload.data(), payload.size());
-        at += payload.size() + simdjson::SIMDJSON_PADDING;
-        page.bytes += payload.size();
+void PageDecoder::decodeRow(const Columns& columns, idx_t row, Page& page, lake::RowBlock& block) {
+    if (columns.time[row] != kZeroTime) page.event_times.push_back(columns.time[row]);
+    if (columns.extras.valid(row) && extrasMalformed(columns.extras[row])) ++page.malformed_extras;
+    decode::Input input;
+    input.subject = columns.subject[row];
+    input.source = columns.source[row];
+    input.producer = columns.producer[row];
+    input.id = columns.id[row];
+    input.type = columns.type[row];
+    input.data_version = columns.data_version[row];
+    input.time = columns.time[row];
+    input.payload_is_base64_text = columns.isBase64(row);
+    const std::string_view payload = columns.payload(row);
+    payload_.assign(payload);
+    payload_.append(simdjson::SIMDJSON_PADDING, '\0');
+    input.payload = std::string_view(payload_).substr(0, payload.size());
+    batch_.clear();
+    decoder_.decode(input, *scratch_, batch_);
+    for (const decode::SignalRow& signal : batch_.signals) block.addSignal(signal);
+    for (const decode::EventRow& event : batch_.events) {
+        const auto tags = batch_.tags.begin() + event.first_tag;
+        tags_.assign(tags, tags + event.tag_count);
+        block.addEvent(event, tags_);
     }
-    return offsets;
+    page.failed += batch_.failed;
+    if (payload_.capacity() > kKeptBytes) payload_ = {};
 }
 
-}  // namespace
-
-void decodePage(const decode::Decoder& decoder, decode::Scratch& scratch, Page& page) {
+std::unique_ptr<Page> PageDecoder::decode(const engine::Chunk& chunk) {
     const auto start = std::chrono::steady_clock::now();
-    const Columns columns(page.chunk);
-    const std::vector<std::size_t> offsets = copyPayloads(columns, page);
-    page.rows.reserve(page.chunk.size());
-    for (idx_t row = 0; row < page.chunk.size(); ++row) {
-        const std::string_view payload = columns.payload(row);
+    const Columns columns(chunk);
+    auto page = std::make_unique<Page>();
+    auto block = std::make_shared<lake::RowBlock>();
+    page->rows.reserve(chunk.size());
+    std::size_t used = 0;
+    for (idx_t row = 0; row < chunk.size(); ++row) {
         if (columns.headerComplete(row)) {
-            if (columns.time[row] != kZeroTime) page.event_times.push_back(columns.time[row]);
-            if (columns.extras.valid(row) && extrasMalformed(columns.extras[row])) ++page.malformed_extras;
-            decode::Input input;
-            input.subject = columns.subject[row];
-            input.source = columns.source[row];
-            input.producer = columns.producer[row];
-            input.id = columns.id[row];
-            input.type = columns.type[row];
-            input.data_version = columns.data_version[row];
-            input.time = columns.time[row];
-            input.payload = {page.payloads.data() + offsets[row], payload.size()};
-            input.payload_is_base64_text = columns.isBase64(row);
-            decoder.decode(input, scratch, page.batch);
+            decodeRow(columns, row, *page, *block);
         } else {
-            ++page.dropped;
+            ++page->failed;
         }
-        page.rows.push_back({static_cast<std::uint32_t>(page.batch.signals.size()),
-                             static_cast<std::uint32_t>(page.batch.events.size()),
-                             static_cast<std::uint32_t>(payload.size())});
+        const lake::Stage::Ends after{static_cast<std::uint32_t>(block->signals().size()),
+                                      static_cast<std::uint32_t>(block->events().size())};
+        page->rows.push_back({after, static_cast<std::uint32_t>(block->used() - used)});
+        used = block->used();
     }
-    page.decode_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    block->seal();
+    page->block = std::move(block);
+    page->decode_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return page;
 }
 
 }  // namespace dq::materialize

@@ -1,36 +1,48 @@
-// One chunk of the change feed and the rows it decodes to.
+// One chunk of the change feed, decoded.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "decode/decoder.h"
 #include "engine/result.h"
+#include "lake/window.h"
 
 namespace dq::materialize {
 
-// A raw row's share of its page: ends in the batch's row lists, so that windows may be cut between raw rows.
-struct RawRowEnd {
-    std::uint32_t signals = 0, events = 0;
-    std::uint32_t bytes = 0;  // payload bytes as read
+// A raw row's share of its page: windows may be cut between raw rows.
+struct RawRow {
+    lake::Stage::Ends after;  // ends in the block's row lists
+    std::uint32_t bytes = 0;  // memory that its rows take in a window
 };
 
-// Rows hold views into the chunk and the payload copies: a Page must outlive the use of its batch.
 struct Page {
-    explicit Page(engine::Chunk c) : chunk(std::move(c)) {}
-    engine::Chunk chunk;
-    std::string payloads;  // each payload followed by the parser's padding
-    decode::Batch batch;
-    std::vector<RawRowEnd> rows;      // one per raw row, in feed order
+    lake::BlockPtr block;
+    std::vector<RawRow> rows;         // in feed order
     std::vector<Micros> event_times;  // of rows that have one
-    std::uint64_t dropped = 0;        // NULL subject, time, id or source
+    std::uint64_t failed = 0;         // raw events with an error, or dropped for a NULL header column
     std::uint64_t malformed_extras = 0;
-    std::size_t bytes = 0;  // payload bytes of the page
     double decode_seconds = 0;
+
+    std::size_t bytes() const { return block->bytes() + rows.capacity() * sizeof(RawRow); }
 };
 
-// Decodes the page's chunk. Never fails: what a row does wrong is counted.
-void decodePage(const decode::Decoder& decoder, decode::Scratch& scratch, Page& page);
+// Decodes chunks; one per thread. Never fails: what a row does wrong is counted.
+class PageDecoder {
+  public:
+    explicit PageDecoder(const decode::Decoder& decoder) : decoder_(decoder), scratch_(decode::makeScratch()) {}
+    std::unique_ptr<Page> decode(const engine::Chunk& chunk);
+
+  private:
+    struct Columns;
+    void decodeRow(const Columns& columns, idx_t row, Page& page, lake::RowBlock& block);
+
+    const decode::Decoder& decoder_;
+    decode::ScratchPtr scratch_;
+    decode::Batch batch_;  // rows of the raw event at hand
+    std::string payload_;  // its payload, followed by the parser's padding
+    std::vector<std::string_view> tags_;
+};
 
 }  // namespace dq::materialize

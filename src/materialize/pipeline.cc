@@ -3,20 +3,8 @@
 #include <pthread.h>
 
 #include "core/status.h"
-#include "lake/feed.h"
 
 namespace dq::materialize {
-namespace {
-
-std::size_t chunkBytes(const engine::Chunk& chunk) {
-    const auto data = chunk.strings(lake::kFeedData), base64 = chunk.strings(lake::kFeedDataBase64);
-    std::size_t bytes = 0;
-    for (idx_t row = 0; row < chunk.size(); ++row) bytes += data[row].size() + base64[row].size();
-    // The chunk, the padded copy and the decoded rows are of like size.
-    return 3 * bytes + chunk.size() * 512;
-}
-
-}  // namespace
 
 Pipeline::Pipeline(engine::Result stream, const decode::Decoder& decoder, Options options, const Cancel& cancel)
     : decoder_(decoder), options_(options), cancel_(cancel), stream_(std::move(stream)) {
@@ -39,13 +27,12 @@ void Pipeline::stop() {
     workers_.clear();  // joins
 }
 
-std::unique_ptr<Page> Pipeline::fetch(std::uint64_t& sequence) {
+std::optional<engine::Chunk> Pipeline::fetch(std::uint64_t& sequence) {
     std::lock_guard fetch_lock(fetch_mutex_);
     {
         std::unique_lock lock(mutex_);
-        changed_.wait(lock,
-                      [&] { return stopping_ || bytes_in_flight_ == 0 || bytes_in_flight_ < options_.byte_budget; });
-        if (stopping_ || end_ != UINT64_MAX) return nullptr;
+        changed_.wait(lock, [&] { return stopping_ || ready_bytes_ < options_.byte_budget; });
+        if (stopping_ || end_ != UINT64_MAX) return std::nullopt;
     }
     absl::StatusOr<std::optional<engine::Chunk>> chunk = stream_.next();
     std::lock_guard lock(mutex_);
@@ -53,20 +40,20 @@ std::unique_ptr<Page> Pipeline::fetch(std::uint64_t& sequence) {
         if (!chunk.ok()) status_ = chunk.status();
         end_ = fetched_;
         changed_.notify_all();
-        return nullptr;
+        return std::nullopt;
     }
     sequence = fetched_++;
-    auto page = std::make_unique<Page>(std::move(**chunk));
-    bytes_in_flight_ += chunkBytes(page->chunk);
-    return page;
+    return std::move(**chunk);
 }
 
 void Pipeline::work() {
-    const decode::ScratchPtr scratch = decode::makeScratch();
+    PageDecoder pages(decoder_);
     std::uint64_t sequence = 0;
-    while (auto page = fetch(sequence)) {
-        decodePage(decoder_, *scratch, *page);
+    while (auto chunk = fetch(sequence)) {
+        auto page = pages.decode(*chunk);
+        chunk.reset();
         std::lock_guard lock(mutex_);
+        ready_bytes_ += page->bytes();
         ready_.emplace(sequence, std::move(page));
         changed_.notify_all();
     }
@@ -79,7 +66,7 @@ absl::StatusOr<std::unique_ptr<Page>> Pipeline::next() {
         auto page = std::move(found->second);
         ready_.erase(found);
         ++consumed_;
-        bytes_in_flight_ -= chunkBytes(page->chunk);
+        ready_bytes_ -= page->bytes();
         changed_.notify_all();
         return page;
     }

@@ -2,7 +2,7 @@
 //
 // Each worker fetches the next chunk under a lock, decodes it outside of it, and hands it to the consumer, who gets
 // pages in the order of the feed. Fetching stops while the pages not yet consumed hold more than the byte budget, so
-// memory does not grow with the span.
+// memory does not grow with the span: budget + per worker one chunk and what it decodes to.
 //
 //   Pipeline pipeline(std::move(stream), decoder, {.workers = 2}, cancel);
 //   while (true) { DQ_ASSIGN_OR_RETURN(auto page, pipeline.next()); if (!page) break; use(*page); }
@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -41,7 +42,7 @@ class Pipeline {
 
   private:
     void work();
-    std::unique_ptr<Page> fetch(std::uint64_t& sequence);  // null at the end
+    std::optional<engine::Chunk> fetch(std::uint64_t& sequence);  // none at the end
     void stop();
 
     const decode::Decoder& decoder_;
@@ -58,7 +59,7 @@ class Pipeline {
     absl::Status status_;
     std::uint64_t consumed_ = 0;
     std::uint64_t end_ = UINT64_MAX;  // number of pages, once known
-    std::size_t bytes_in_flight_ = 0;
+    std::size_t ready_bytes_ = 0;
     bool stopping_ = false;
     std::vector<std::jthread> workers_;
 };

@@ -1,9 +1,24 @@
 // The loop of a materializer: passes, flushes, and what a failed pass leads to (materializer.md §2).
+#include <pthread.h>
+
+#include <random>
+#include <thread>
+
 #include "core/log.h"
 #include "core/status.h"
 #include "materialize/materializer.h"
 
 namespace dq::materialize {
+namespace {
+
+constexpr std::int64_t kLongestWait = 60'000'000;  // between passes that fail
+
+std::int64_t jitter(std::int64_t bound) {
+    static thread_local std::minstd_rand random{std::random_device{}()};
+    return std::uniform_int_distribution<std::int64_t>(0, bound)(random);
+}
+
+}  // namespace
 
 absl::StatusOr<Materializer::FlushRight> Materializer::flushRight(const Cancel& cancel) {
     if (writer_.owner()) return FlushRight::kOwner;
@@ -28,49 +43,97 @@ absl::Status Materializer::flushIfDue(const Cancel& cancel) {
     return absl::OkStatus();
 }
 
-bool Materializer::failed(const absl::Status& error) {
+// True when the pass may be tried again at once.
+bool Materializer::restartEngine() {
+    logWarn("engine instance invalidated; starting a fresh one", {{"component", "materializer"}});
+    const absl::Status restarted = lake_.restartEngine();
+    if (!restarted.ok()) logError("engine restart failed", {{"error", restarted.message()}});
+    aborted_before_ = false;
+    return restarted.ok() && failures_ == 1;
+}
+
+Materializer::AfterFailure Materializer::failed(const absl::Status& error) {
     metrics_.pass_errors.Increment();
     logError("materializer pass failed", {{"component", "materializer"}, {"error", error.message()}});
     const std::int64_t now = clock_.steadyMicros();
     if (failing_since_ < 0) failing_since_ = now;
-    if (now - failing_since_ >= options_.failure_window) return true;
-    switch (engine::errorClass(error)) {
-        case engine::ErrorClass::kEngineDead:
-            logWarn("engine instance invalidated; starting a fresh one", {{"component", "materializer"}});
-            if (auto restarted = lake_.restartEngine(); !restarted.ok()) {
-                logError("engine restart failed", {{"error", restarted.message()}});
-            }
-            break;
-        case engine::ErrorClass::kSessionAborted:
-            logWarn("poisoned catalog session detected; recycled idle connections", {{"component", "materializer"}});
-            lake_.pool().recycle();
-            break;
-        default: break;
+    if (now - failing_since_ >= options_.failure_window) return AfterFailure::kGiveUp;
+    ++failures_;
+    const engine::ErrorClass error_class = engine::errorClass(error);
+    if (error_class == engine::ErrorClass::kEngineDead ||
+        (error_class == engine::ErrorClass::kSessionAborted && aborted_before_)) {
+        return restartEngine() ? AfterFailure::kAtOnce : AfterFailure::kWait;
     }
-    return false;
+    if (error_class == engine::ErrorClass::kSessionAborted) {
+        aborted_before_ = true;
+        logWarn("poisoned catalog session detected; recycled idle connections", {{"component", "materializer"}});
+        lake_.pool().recycle();
+    }
+    return AfterFailure::kWait;
+}
+
+bool Materializer::lostRace(const Cancel& cancel) {
+    const std::int64_t now = clock_.steadyMicros();
+    if (waiting_since_ < 0) waiting_since_ = now;
+    if (now - waiting_since_ >= options_.failure_window) return false;
+    cancel.waitFor(jitter(50'000));
+    return true;
+}
+
+// A catalog that is away is not asked at every poll by every process at once.
+void Materializer::waitAfterFailure(const Cancel& cancel) {
+    const std::int64_t bound = std::max<std::int64_t>(options_.poll_interval, kLongestWait);
+    const std::int64_t wait = std::min<std::int64_t>(options_.poll_interval << std::min(failures_ - 1, 6), bound);
+    cancel.waitFor(wait / 2 + jitter(wait / 2));
 }
 
 absl::Status Materializer::run(const Cancel& cancel) {
     logInfo("materializer started", {{"component", "materializer"}});
     last_flush_ = clock_.steadyMicros();
+    reporter_.start(cancel);
+    std::jthread pruning;
+    const Cancel prune_cancel = cancel.child();
+    if (retention_) {
+        pruning = std::jthread([this, prune_cancel] {
+            pthread_setname_np(pthread_self(), "dq-prune");
+            retention_->run(prune_cancel);
+        });
+    }
     if (options_.rebuild_rollups)
         ignore(rebuildRollups(cancel), "logged; decoding goes on, marks keep the rollups honest");
+    const absl::Status ended = loop(cancel);
+    prune_cancel.cancel();
+    if (pruning.joinable()) pruning.join();
+    reporter_.stop();
+    release();
+    return ended;
+}
+
+absl::Status Materializer::loop(const Cancel& cancel) {
+    using State = PassResult::State;
     while (!cancel.cancelled()) {
         const auto result = pass(cancel);
         if (cancel.cancelled()) break;
         if (!result.ok()) {
-            if (failed(result.status())) return result.status();
-            cancel.waitFor(options_.poll_interval);
+            const AfterFailure after = failed(result.status());
+            if (after == AfterFailure::kGiveUp) return result.status();
+            if (after == AfterFailure::kWait) waitAfterFailure(cancel);
             continue;
         }
-        failing_since_ = -1;
-        if (result->state != PassResult::State::kLostRace && result->state != PassResult::State::kStandby) {
+        if (result->state == State::kLostRace) {
+            // Not a failure, and never taken for being caught up: nothing is flushed, no streak ends.
+            if (!lostRace(cancel)) return absl::AbortedError("no commit for so long while rows wait");
+            continue;
+        }
+        failing_since_ = waiting_since_ = -1;
+        failures_ = 0;
+        aborted_before_ = false;
+        const bool draining = result->state == State::kProgress;
+        if (result->state != State::kStandby && !(options_.bulk && draining)) {
             ignore(flushIfDue(cancel), "logged and counted; retried when due again");
         }
-        if (result->state == PassResult::State::kProgress || result->state == PassResult::State::kLostRace) continue;
-        cancel.waitFor(options_.poll_interval);
+        if (!draining) cancel.waitFor(options_.poll_interval);
     }
-    release();
     return absl::OkStatus();
 }
 

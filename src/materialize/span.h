@@ -9,20 +9,23 @@
 #include "lake/lake.h"
 #include "materialize/metrics.h"
 #include "materialize/pipeline.h"
-#include "materialize/writer.h"
-#include "rollup/rollup.h"
+#include "materialize/window_sink.h"
 
 namespace dq::materialize {
 
 struct SpanLimits {
-    std::size_t window_rows = 100'000;     // raw rows
-    std::size_t window_bytes = 64u << 20;  // payload bytes
+    std::size_t window_rows = 1'000'000;   // raw rows
+    std::size_t window_bytes = 0;          // memory of its decoded rows; 0: see fitToMemory()
     std::size_t window_days = 512;         // distinct days of decoded rows
     int workers = 1;
-    std::size_t pipeline_bytes = 64u << 20;
+    std::size_t pipeline_bytes = 0;  // of pages decoded ahead; 0 likewise
     // Tests end a span between windows: called after each intermediate window, an error abandons the span.
     std::function<absl::Status(int window)> after_window;
 };
+
+// Chooses what was left open: a window may take a third of the engine's memory limit, what is decoded ahead half a
+// window, between 16 and 128 MiB; larger windows write fewer and larger files.
+absl::Status fitToMemory(SpanLimits& limits, engine::Connection& connection, const Cancel& cancel);
 
 struct SpanResult {
     bool lost_race = false;                // another writer moved first: nothing of the last window landed
@@ -33,39 +36,25 @@ struct SpanResult {
     Micros oldest_event = INT64_MAX;
 };
 
-// Where the rows of (from, to] come from.
-struct SpanSource {
-    std::int64_t from = 0, to = 0;
-    std::int64_t feed_from = 0;  // first snapshot id asked from the feed; its rows ≤ `from` are not there
-    bool expired = false;        // the feed's start has expired: read the base table instead
-};
-
 class SpanWriter {
   public:
-    SpanWriter(lake::Lake& lake, const decode::Decoder& decoder, Writer& writer, rollup::Rollup& signals,
-               rollup::Rollup& events, MaterializerMetrics& metrics, const Clock& clock)
-        : lake_(lake),
-          decoder_(decoder),
-          writer_(writer),
-          signals_rollup_(signals),
-          events_rollup_(events),
-          metrics_(metrics),
-          clock_(clock) {}
+    // Opens the span's rows (lake/feed.h) on a connection that is kept for them.
+    using Open = std::function<absl::StatusOr<engine::Result>(engine::Connection& connection)>;
 
-    absl::StatusOr<SpanResult> write(const SpanSource& source, const SpanLimits& limits, const Cancel& cancel);
+    SpanWriter(lake::Lake& lake, const decode::Decoder& decoder, MaterializerMetrics& metrics, const Clock& clock)
+        : lake_(lake), decoder_(decoder), metrics_(metrics), clock_(clock) {}
+
+    absl::StatusOr<SpanResult> write(const Open& open, WindowSink& sink, const SpanLimits& limits,
+                                     const Cancel& cancel);
 
   private:
     struct Window;
-    absl::Status fill(Window& window, const Page& page, std::size_t row, std::size_t& first_signal,
-                      std::size_t& first_event);
-    absl::StatusOr<Writer::Commit> commit(Window& window, std::optional<lake::CursorMove> move, const Cancel& cancel);
+    static absl::StatusOr<Commit> commit(engine::Connection& connection, Window& window, WindowSink& sink, bool last,
+                                         const SpanLimits& limits, const Cancel& cancel);
     void observe(const Page& page, SpanResult& result);
 
     lake::Lake& lake_;
     const decode::Decoder& decoder_;
-    Writer& writer_;
-    rollup::Rollup& signals_rollup_;
-    rollup::Rollup& events_rollup_;
     MaterializerMetrics& metrics_;
     const Clock& clock_;
 };

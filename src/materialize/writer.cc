@@ -50,12 +50,13 @@ StatusOr<bool> Writer::own(engine::Connection& connection, const std::string& st
     return owner_;
 }
 
-StatusOr<Writer::Commit> Writer::commit(engine::Connection& connection, const lake::Stage& stage, WindowPlan plan,
-                                        const Cancel& cancel) {
+StatusOr<Commit> Writer::commit(engine::Connection& connection, const lake::Stage& stage, WindowPlan plan,
+                                const Cancel& cancel) {
     const std::int64_t start = clock_.steadyMicros();
     for (int attempt = 0;; ++attempt) {
         plan.lease_from = lease_;
         plan.lease_to = next();
+        if (attempt > 0) plan.anti_join = true;
         WindowOutcome outcome;
         {
             std::lock_guard commit(lake_.commitLock());
@@ -75,6 +76,8 @@ StatusOr<Writer::Commit> Writer::commit(engine::Connection& connection, const la
         const char* reason = nullptr;
         switch (outcome.result) {
             case WindowResult::kCommitted:
+                metrics_.observePhase("write_window", outcome.write_seconds);
+                metrics_.observePhase("commit", outcome.commit_seconds);
                 ++count_;
                 lease_ = plan.lease_to;
                 return Commit::kCommitted;

@@ -14,6 +14,7 @@
 #include "lake/lake.h"
 #include "lake/window.h"
 #include "materialize/metrics.h"
+#include "materialize/window_sink.h"
 
 namespace dq::materialize {
 
@@ -24,7 +25,6 @@ class Writer {
         std::int64_t give_up_micros = 3'600'000'000;  // conflicts in a row for so long are a failure
         std::int64_t backoff_micros = 50'000;         // first bound of the random wait
     };
-    enum class Commit { kCommitted, kLostRace };
 
     Writer(lake::Lake& lake, MaterializerMetrics& metrics, Options options, const Clock& clock);
 

@@ -76,7 +76,7 @@ struct Settings {
     std::int64_t materializer_workers = 0;               // 0: see workers()
     std::optional<Micros> materializer_rollup_interval;  // absent: see rollupInterval()
     bool materializer_backfill_mode = false;
-    std::int64_t materializer_max_snapshot_span = 16;
+    std::int64_t materializer_max_snapshot_span = 0;  // 0: spans grow with the backlog
     DailyRollupMode materializer_daily_rollup_mode = DailyRollupMode::kOff;
     Micros materializer_daily_rollup_delay = 12'600 * kMicrosPerSecond;
     std::int64_t materializer_shard_count = 0;
