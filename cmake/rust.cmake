@@ -17,4 +17,5 @@ add_custom_command(
     COMMENT "cargo build (rust/)" USES_TERMINAL VERBATIM)
 add_library(dq_rust STATIC ${RUST_BRIDGE_DIR}/dq_rust.cc)
 target_include_directories(dq_rust SYSTEM PUBLIC ${RUST_BRIDGE_DIR})
+target_include_directories(dq_rust PRIVATE ${CMAKE_SOURCE_DIR}/src) # blob/get_guard.h
 target_link_libraries(dq_rust PUBLIC ${RUST_LIB} Threads::Threads ${CMAKE_DL_LIBS})

@@ -1,4 +1,4 @@
-//! Rust parts of dq behind one C++ bridge: the GraphQL language and H3 cells.
+//! Rust parts of dq behind one C++ bridge: the GraphQL language, H3 cells, object storage.
 //!
 //! Every function that C++ calls catches panics: none crosses the bridge. Text comes in as bytes, since C++ promises no UTF-8.
 
@@ -8,6 +8,7 @@ mod document;
 mod h3;
 mod introspect;
 mod json;
+mod objects;
 mod plan;
 mod schema;
 mod suggest;
@@ -16,6 +17,7 @@ mod variables;
 
 use h3::h3_cell_center;
 use json::json_is_valid;
+use objects::{objects_open, RemoteStore};
 use plan::plan_operation;
 use schema::schema_fields;
 
@@ -123,7 +125,50 @@ mod ffi {
         argument_errors: Vec<ArgumentError>,
     }
 
+    struct ObjectConfig {
+        /// s3, gs or az.
+        scheme: String,
+        bucket: String,
+        prefix: String,
+        region: String,
+        access_key_id: String,
+        secret_access_key: String,
+        endpoint: String,
+        timeout_ms: u32,
+        attempts: u32,
+        backoff_ms: u32,
+    }
+    #[derive(Debug, PartialEq)]
+    enum ObjectStatus {
+        Ok,
+        Missing,
+        Denied,
+        TooLarge,
+        InvalidKey,
+        Unavailable,
+        Cancelled,
+    }
+    struct ObjectAnswer {
+        status: ObjectStatus,
+        message: String,
+        bytes: Vec<u8>,
+    }
+
+    unsafe extern "C++" {
+        include!("blob/get_guard.h");
+        #[namespace = "dq::blob"]
+        type GetGuard;
+        /// Waits until that many bytes may be held; false when cancelled.
+        fn admit(self: &GetGuard, bytes: u64) -> bool;
+        fn cancelled(self: &GetGuard) -> bool;
+    }
+
     extern "Rust" {
+        type RemoteStore;
+        fn objects_open(config: &ObjectConfig, error: &mut String) -> Vec<RemoteStore>;
+        fn get(self: &RemoteStore, key: &str, limit: u64, guard: &GetGuard) -> ObjectAnswer;
+        fn put(self: &RemoteStore, key: &str, bytes: &[u8]) -> ObjectAnswer;
+        fn presign(self: &RemoteStore, key: &str, seconds: u64) -> ObjectAnswer;
         fn h3_cell_center(latitude: f64, longitude: f64) -> CellCenter;
         fn json_is_valid(text: &[u8]) -> bool;
         fn schema_fields() -> Vec<FieldDef>;

@@ -50,6 +50,7 @@ Status run(const BackfillCommand& command, const Cancel& cancel) {
     DQ_ASSIGN_OR_RETURN(auto lakes, lake::Lakes::open(config, /*writer=*/true, &metrics));
     materialize::BackfillOptions options;
     options.limits = materializerOptions(settings).limits;
+    DQ_ASSIGN_OR_RETURN(options.payloads, payloadOptions(settings));
     options.restart = command.restart;
     const auto start = std::chrono::steady_clock::now();
     if (command.progress) {

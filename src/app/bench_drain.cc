@@ -180,7 +180,9 @@ Status run(const BenchDrainOptions& options, const settings::Settings& settings,
     Metrics metrics;
     DQ_ASSIGN_OR_RETURN(auto lakes, lake::Lakes::open(config, true, &metrics));
     {
-        materialize::Materializer materializer(lakes->writer(), decodeOptions(settings), materializerOptions(settings),
+        materialize::MaterializerOptions materializing = materializerOptions(settings);
+        DQ_ASSIGN_OR_RETURN(materializing.payloads, payloadOptions(settings));
+        materialize::Materializer materializer(lakes->writer(), decodeOptions(settings), std::move(materializing),
                                                metrics);
         DQ_RETURN_IF_ERROR(materializer.prepare(cancel));
         auto start = Clock::now();

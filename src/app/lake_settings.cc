@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/status.h"
+
 namespace dq::app {
 
 lake::LakeConfig lakeConfig(const settings::Settings& settings) {
@@ -35,6 +37,19 @@ decode::Options decodeOptions(const settings::Settings& settings) {
                                                                                            : decode::Compat::kRepair;
     options.chain_id = settings.dimo_registry_chain_id;
     options.vehicle_address_hex = settings.vehicle_nft_address;
+    return options;
+}
+
+absl::StatusOr<materialize::PayloadOptions> payloadOptions(const settings::Settings& settings) {
+    blob::StoreConfig config;
+    config.bucket = settings.blob_bucket;
+    config.region = settings.s3_aws_region;
+    config.access_key_id = settings.s3_aws_access_key_id;
+    config.secret_access_key = settings.s3_aws_secret_access_key;
+    config.endpoint = settings.s3_endpoint;
+    materialize::PayloadOptions options;
+    DQ_ASSIGN_OR_RETURN(options.store, blob::Store::open(config));
+    options.sealer = blob::Sealer(settings.blobKey());
     return options;
 }
 

@@ -51,8 +51,10 @@ absl::Status Process::openLake() {
 
 absl::Status Process::openMaterializer() {
     if (!settings_.materializer_enabled) return absl::OkStatus();
+    materialize::MaterializerOptions options = materializerOptions(settings_);
+    DQ_ASSIGN_OR_RETURN(options.payloads, payloadOptions(settings_));
     materializer_ = std::make_unique<materialize::Materializer>(lakes_->writer(), decodeOptions(settings_),
-                                                                materializerOptions(settings_), metrics_);
+                                                                std::move(options), metrics_);
     return materializer_->prepare(cancel_);
 }
 

@@ -3,8 +3,8 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
-#include <algorithm>
 #include <array>
+#include <span>
 
 #include "core/log.h"
 #include "core/status.h"
@@ -14,16 +14,22 @@
 namespace dq::lake {
 namespace {
 
+struct TableOption {
+    std::string_view name, value;
+};
 struct TableSpec {
     std::string_view name, columns;
     std::string_view partition;  // "" = none
     std::string_view sort;       // "" = none
-    // Options of the table, "" = none. `data_inlining_row_limit` of tables that are updated or deleted from: inlining
-    // beside a merge or flush of another process doubles or loses their rows. `sort_on_insert` of tables whose writer
-    // sorts: sorting wide rows again would cost more than writing them.
-    std::string_view option, value;
+    std::span<const TableOption> options;
 };
-constexpr std::string_view kInlining = "data_inlining_row_limit", kSortOnInsert = "sort_on_insert";
+
+// Of tables that are updated or deleted from: inlining beside a merge or flush of another process doubles or loses
+// their rows.
+constexpr TableOption kMutable[] = {{"data_inlining_row_limit", "0"}};
+// Of tables whose writer sorts: sorting wide rows again would cost more than writing them. Row groups of a few vehicles
+// each are skipped by their statistics where one vehicle is asked for, and are written by all threads.
+constexpr TableOption kSorted[] = {{"sort_on_insert", "false"}, {"parquet_row_group_size", "8192"}};
 
 constexpr std::string_view kLatestColumns =
     R"(subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "timestamp" TIMESTAMPTZ, value_number DOUBLE,
@@ -40,8 +46,7 @@ constexpr TableSpec kRawEvents = {
        data_version VARCHAR, extras VARCHAR, data VARCHAR, data_base64 BLOB, data_index_key VARCHAR, voids_id VARCHAR)",
     R"(type, year("time"), month("time"), day("time"))",
     R"(subject, "time")",
-    "",
-    ""};
+    {}};
 
 constexpr std::array<TableSpec, 7> kDecodedTables = {{
     {"signals",
@@ -50,26 +55,27 @@ constexpr std::array<TableSpec, 7> kDecodedTables = {{
         cloud_event_id VARCHAR, value_number DOUBLE, value_string VARCHAR, loc_lat DOUBLE, loc_lon DOUBLE, loc_hdop
         DOUBLE,
         loc_heading DOUBLE)",
-     kDecodedPartition, R"(subject, "timestamp")", kSortOnInsert, "false"},
+     kDecodedPartition, R"(subject, "timestamp")", kSorted},
     {"events",
      R"(subject VARCHAR, subject_bucket INTEGER, source VARCHAR, producer VARCHAR, cloud_event_id VARCHAR, type VARCHAR,
         data_version VARCHAR, name VARCHAR, "timestamp" TIMESTAMPTZ, duration_ns UBIGINT, metadata VARCHAR, tags
         VARCHAR[])",
-     kDecodedPartition, R"(subject, "timestamp")", kSortOnInsert, "false"},
-    {"signals_latest", kLatestColumns, "subject_bucket", "", kInlining, "0"},
+     kDecodedPartition, R"(subject, "timestamp")", kSorted},
+    {"signals_latest", kLatestColumns, "subject_bucket", "", kMutable},
     {"events_latest",
      R"(subject VARCHAR, subject_bucket INTEGER, name VARCHAR, "count" BIGINT, first_seen TIMESTAMPTZ, last_seen
          TIMESTAMPTZ)",
-     "subject_bucket", "", kInlining, "0"},
-    {"ingest_progress", R"("partition" VARCHAR, "cursor" VARCHAR)", "", "", kInlining, "0"},
-    {"signals_dirty_subjects", "subject VARCHAR, subject_bucket INTEGER", "", "", kInlining, "0"},
-    {"events_dirty_subjects", "subject VARCHAR, subject_bucket INTEGER", "", "", kInlining, "0"},
+     "subject_bucket", "", kMutable},
+    {"ingest_progress", R"("partition" VARCHAR, "cursor" VARCHAR)", "", "", kMutable},
+    {"signals_dirty_subjects", "subject VARCHAR, subject_bucket INTEGER", "", "", kMutable},
+    {"events_dirty_subjects", "subject VARCHAR, subject_bucket INTEGER", "", "", kMutable},
 }};
 
 // What the catalog holds now.
 struct CatalogState {
     struct Table {
-        bool partitioned = false, sorted = false, option_set = false;
+        bool partitioned = false, sorted = false;
+        absl::flat_hash_set<std::string> options;  // name=value
     };
     absl::flat_hash_map<std::string, Table> tables;
 };
@@ -95,7 +101,7 @@ StatusOr<CatalogState> readCatalog(engine::Connection& connection, const Cancel&
         auto name = chunk->strings(0);
         auto partitioned = chunk->column<bool>(1), sorted = chunk->column<bool>(2);
         for (idx_t row = 0; row < chunk->size(); ++row) {
-            state.tables[std::string(name[row])] = {partitioned[row], sorted[row], false};
+            state.tables[std::string(name[row])] = {partitioned[row], sorted[row], {}};
         }
     }
     DQ_ASSIGN_OR_RETURN(auto options, connection.query(R"(
@@ -108,12 +114,8 @@ StatusOr<CatalogState> readCatalog(engine::Connection& connection, const Cancel&
         for (idx_t row = 0; row < chunk->size(); ++row) {
             std::string_view name = entry[row];
             if (name.substr(0, 5) == "main.") name.remove_prefix(5);
-            const auto wanted = std::find_if(kDecodedTables.begin(), kDecodedTables.end(), [&](const TableSpec& spec) {
-                return spec.name == name && spec.option == option[row];
-            });
-            if (wanted == kDecodedTables.end() || wanted->value != value[row]) continue;
             if (auto found = state.tables.find(abslView(name)); found != state.tables.end())
-                found->second.option_set = true;
+                found->second.options.insert(strCat(option[row], "=", value[row]));
         }
     }
     return state;
@@ -134,10 +136,11 @@ Status ensureTable(Lake& lake, const CatalogState& state, const TableSpec& spec,
             statement(lake, cancel, strCat("CREATE TABLE IF NOT EXISTS lake.", spec.name, " (", spec.columns, ")")));
     }
     // After the CREATE has committed and before the first row.
-    if (!spec.option.empty() && !now.option_set) {
+    for (const TableOption& option : spec.options) {
+        if (now.options.contains(strCat(option.name, "=", option.value))) continue;
         DQ_RETURN_IF_ERROR(statement(
             lake, cancel,
-            strCat("CALL lake.set_option('", spec.option, "', ", spec.value, ", table_name => '", spec.name, "')")));
+            strCat("CALL lake.set_option('", option.name, "', ", option.value, ", table_name => '", spec.name, "')")));
     }
     if (!spec.partition.empty() && !now.partitioned) {
         DQ_RETURN_IF_ERROR(statement(

@@ -105,7 +105,7 @@ class Backfill {
           limits_(options.limits),
           clock_(clock),
           metrics_(metrics),
-          span_(lake, decoder_, metrics_, clock) {}
+          span_(lake, decoder_, options.payloads, metrics_, clock) {}
 
     absl::StatusOr<BackfillResult> run(const Cancel& cancel) {
         if (range_.from >= range_.to)
@@ -191,7 +191,7 @@ class Backfill {
         Status status = signals.flush(cancel).status();
         if (const Status other = events.flush(cancel).status(); status.ok()) status = other;
         writer.release();
-        if (!status.ok()) return annotate(status, "the rows are written, the rollups are not up to date yet: ");
+        if (!status.ok()) return annotate(status, "the rows are written, the rollups are not up to date yet");
         result_.rollups_done = true;
         return absl::OkStatus();
     }

@@ -32,6 +32,7 @@ struct BackfillProgress {
 };
 struct BackfillOptions {
     SpanLimits limits;
+    PayloadOptions payloads;
     bool restart = false;  // from the beginning, though an earlier run got further
     // Called after each page, on the calling thread.
     std::function<void(const BackfillProgress&)> progress;

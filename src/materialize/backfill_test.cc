@@ -156,7 +156,10 @@ TEST_P(BackfillTest, Acceptance49_BesideALiveWriter) {
     drain();
     flush();
     EXPECT_EQ(count("signals"), 100);
-    EXPECT_EQ(metric(R"(dq_materializer_lost_races_total{reason="fenced"})"), -1);
+    // A file catalog admits one process: there the tool would find the lease of a dead one.
+    if (GetParam() == lake::CatalogKind::kPostgres) {
+        EXPECT_EQ(metric(R"(dq_materializer_lost_races_total{reason="fenced"})"), -1);
+    }
     EXPECT_EQ(rollupDifference(), "");
 }
 

@@ -53,7 +53,7 @@ Materializer::Materializer(lake::Lake& lake, decode::Options decode, Materialize
       signals_rollup_(lake, rollup::Side::kSignals),
       events_rollup_(lake, rollup::Side::kEvents),
       writer_(lake, metrics_, options_.writer, clock),
-      span_(lake, decoder_, metrics_, clock),
+      span_(lake, decoder_, options_.payloads, metrics_, clock),
       reporter_(lake, metrics_, clock) {
     if (options_.poll_interval <= 0) options_.poll_interval = 15'000'000;
     if (options_.rollup_interval <= 0) options_.rollup_interval = options_.poll_interval;

@@ -39,6 +39,7 @@ struct MaterializerOptions {
     // MATERIALIZER_BACKFILL_MODE: no anti-join in a span that begins where this process's own last span ended, and no
     // flush before the backlog is drained.
     bool bulk = false;
+    PayloadOptions payloads;
     Micros retention = 0;  // LAKE_DECODED_RETENTION; 0: rows are kept for ever
     SpanLimits limits;
     Writer::Options writer;

@@ -24,6 +24,8 @@ MaterializerMetrics::MaterializerMetrics(Metrics& m)
       prune_errors(m.counter("dq_materializer_prune_errors_total", "Failed prunes of decoded rows")),
       blob_missing(m.counter("dq_materializer_blob_missing_total", "Raw events whose payload object is gone")),
       blob_poison(m.counters("dq_materializer_blob_poison_total", "Raw events whose payload object is unusable")),
+      blob_prefix_anomalies(
+          m.counter("dq_blob_prefix_anomaly_total", "data_index_key set but not under the blob prefix")),
       phase(m.histograms("dq_materializer_phase_seconds", "Duration of the phases of a pass")),
       rollup_seconds(m.gauge("dq_materializer_rollup_refresh_seconds", "Duration of the last signals rollup flush")),
       event_rollup_seconds(

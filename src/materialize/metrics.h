@@ -23,6 +23,7 @@ struct MaterializerMetrics {
     prometheus::Counter& prune_errors;
     prometheus::Counter& blob_missing;
     prometheus::Family<prometheus::Counter>& blob_poison;
+    prometheus::Counter& blob_prefix_anomalies;
     prometheus::Family<prometheus::Histogram>& phase;
     prometheus::Gauge& rollup_seconds;
     prometheus::Gauge& event_rollup_seconds;

@@ -3,7 +3,9 @@
 #include <simdjson.h>
 
 #include <chrono>
+#include <span>
 
+#include "core/status.h"
 #include "lake/feed.h"
 
 namespace dq::materialize {
@@ -34,9 +36,10 @@ struct PageDecoder::Columns {
           extras(chunk.strings(lake::kFeedExtras)),
           data(chunk.strings(lake::kFeedData)),
           data_base64(chunk.strings(lake::kFeedDataBase64)),
+          index_key(chunk.strings(lake::kFeedDataIndexKey)),
           time(chunk.micros(lake::kFeedTime)) {}
     using Text = engine::Column<std::string_view>;
-    Text subject, type, id, source, producer, data_version, extras, data, data_base64;
+    Text subject, type, id, source, producer, data_version, extras, data, data_base64, index_key;
     engine::Column<std::int64_t> time;
 
     bool headerComplete(idx_t row) const {
@@ -46,7 +49,8 @@ struct PageDecoder::Columns {
     std::string_view payload(idx_t row) const { return isBase64(row) ? data_base64[row] : data[row]; }
 };
 
-void PageDecoder::decodeRow(const Columns& columns, idx_t row, Page& page, lake::RowBlock& block) {
+void PageDecoder::decodeRow(const Columns& columns, idx_t row, const std::string* fetched, Page& page,
+                            lake::RowBlock& block) {
     if (columns.time[row] != kZeroTime) page.event_times.push_back(columns.time[row]);
     if (columns.extras.valid(row) && extrasMalformed(columns.extras[row])) ++page.malformed_extras;
     decode::Input input;
@@ -57,8 +61,8 @@ void PageDecoder::decodeRow(const Columns& columns, idx_t row, Page& page, lake:
     input.type = columns.type[row];
     input.data_version = columns.data_version[row];
     input.time = columns.time[row];
-    input.payload_is_base64_text = columns.isBase64(row);
-    const std::string_view payload = columns.payload(row);
+    input.payload_is_base64_text = fetched == nullptr && columns.isBase64(row);
+    const std::string_view payload = fetched != nullptr ? *fetched : columns.payload(row);
     payload_.assign(payload);
     payload_.append(simdjson::SIMDJSON_PADDING, '\0');
     input.payload = std::string_view(payload_).substr(0, payload.size());
@@ -74,18 +78,45 @@ void PageDecoder::decodeRow(const Columns& columns, idx_t row, Page& page, lake:
     if (payload_.capacity() > kKeptBytes) payload_ = {};
 }
 
-std::unique_ptr<Page> PageDecoder::decode(const engine::Chunk& chunk) {
+// The next slice of payload objects, from requests_[first] on.
+absl::Status PageDecoder::fetchFrom(std::size_t first, const Cancel& cancel, Page& page) {
+    const auto start = std::chrono::steady_clock::now();
+    fetched_.clear();
+    next_fetched_ = 0;
+    DQ_ASSIGN_OR_RETURN(fetched_, payloads_.fetch(std::span(requests_).subspan(first), fetches_, cancel));
+    page.fetched = true;
+    page.fetch_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Page>> PageDecoder::decode(const engine::Chunk& chunk, const Cancel& cancel) {
     const auto start = std::chrono::steady_clock::now();
     const Columns columns(chunk);
     auto page = std::make_unique<Page>();
     auto block = std::make_shared<lake::RowBlock>();
     page->rows.reserve(chunk.size());
-    std::size_t used = 0;
+    requests_.clear();
+    fetched_.clear();
+    next_fetched_ = 0;
     for (idx_t row = 0; row < chunk.size(); ++row) {
-        if (columns.headerComplete(row)) {
-            decodeRow(columns, row, *page, *block);
-        } else {
+        if (!columns.headerComplete(row) || !columns.payload(row).empty() || columns.index_key[row].empty()) continue;
+        // Rows that routing ignores need no payload.
+        if (!decoder_.wants(columns.type[row], columns.subject[row])) continue;
+        if (payloads_.isPayload(columns.index_key[row]))
+            requests_.push_back({row, columns.id[row], columns.index_key[row]});
+    }
+    std::size_t used = 0, request = 0;
+    for (idx_t row = 0; row < chunk.size(); ++row) {
+        if (!columns.headerComplete(row)) {
             ++page->failed;
+        } else if (request < requests_.size() && requests_[request].row == row) {
+            if (next_fetched_ == fetched_.size()) DQ_RETURN_IF_ERROR(fetchFrom(request, cancel, *page));
+            Payloads::Payload& payload = fetched_[next_fetched_++];
+            ++request;
+            if (payload.bytes) decodeRow(columns, row, &*payload.bytes, *page, *block);
+            payload.bytes.reset();
+        } else {
+            decodeRow(columns, row, nullptr, *page, *block);
         }
         const lake::Stage::Ends after{static_cast<std::uint32_t>(block->signals().size()),
                                       static_cast<std::uint32_t>(block->events().size())};
@@ -94,7 +125,8 @@ std::unique_ptr<Page> PageDecoder::decode(const engine::Chunk& chunk) {
     }
     block->seal();
     page->block = std::move(block);
-    page->decode_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    page->decode_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() - page->fetch_seconds;
     return page;
 }
 

@@ -6,8 +6,9 @@
 
 namespace dq::materialize {
 
-Pipeline::Pipeline(engine::Result stream, const decode::Decoder& decoder, Options options, const Cancel& cancel)
-    : decoder_(decoder), options_(options), cancel_(cancel), stream_(std::move(stream)) {
+Pipeline::Pipeline(engine::Result stream, const decode::Decoder& decoder, Payloads& payloads, Options options,
+                   const Cancel& cancel)
+    : decoder_(decoder), payloads_(payloads), options_(options), cancel_(cancel), stream_(std::move(stream)) {
     for (int i = 0; i < std::max(1, options_.workers); ++i) {
         workers_.emplace_back([this] {
             pthread_setname_np(pthread_self(), "dq-decode");
@@ -37,8 +38,10 @@ std::optional<engine::Chunk> Pipeline::fetch(std::uint64_t& sequence) {
     absl::StatusOr<std::optional<engine::Chunk>> chunk = stream_.next();
     std::lock_guard lock(mutex_);
     if (!chunk.ok() || !chunk->has_value()) {
-        if (!chunk.ok()) status_ = chunk.status();
-        end_ = fetched_;
+        if (end_ == UINT64_MAX) {
+            if (!chunk.ok()) status_ = chunk.status();
+            end_ = fetched_;
+        }
         changed_.notify_all();
         return std::nullopt;
     }
@@ -47,14 +50,19 @@ std::optional<engine::Chunk> Pipeline::fetch(std::uint64_t& sequence) {
 }
 
 void Pipeline::work() {
-    PageDecoder pages(decoder_);
+    PageDecoder pages(decoder_, payloads_, std::max(1, blob::kMaxInFlight / std::max(1, options_.workers)));
     std::uint64_t sequence = 0;
     while (auto chunk = fetch(sequence)) {
-        auto page = pages.decode(*chunk);
+        auto page = pages.decode(*chunk, cancel_);
         chunk.reset();
         std::lock_guard lock(mutex_);
-        ready_bytes_ += page->bytes();
-        ready_.emplace(sequence, std::move(page));
+        if (page.ok()) {
+            ready_bytes_ += (*page)->bytes();
+            ready_.emplace(sequence, *std::move(page));
+        } else if (sequence < end_) {  // the span ends before this page
+            end_ = sequence;
+            status_ = page.status();
+        }
         changed_.notify_all();
     }
 }

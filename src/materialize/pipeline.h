@@ -32,7 +32,8 @@ class Pipeline {
         int workers = 1;
         std::size_t byte_budget = 64u << 20;
     };
-    Pipeline(engine::Result stream, const decode::Decoder& decoder, Options options, const Cancel& cancel);
+    Pipeline(engine::Result stream, const decode::Decoder& decoder, Payloads& payloads, Options options,
+             const Cancel& cancel);
     ~Pipeline();
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
@@ -46,6 +47,7 @@ class Pipeline {
     void stop();
 
     const decode::Decoder& decoder_;
+    Payloads& payloads_;
     const Options options_;
     const Cancel cancel_;
 

@@ -71,6 +71,7 @@ void SpanWriter::observe(const Page& page, SpanResult& result) {
         result.oldest_event = std::min(result.oldest_event, time);
     }
     metrics_.observePhase("decode", page.decode_seconds);
+    if (page.fetched) metrics_.observePhase("resolve_blobs", page.fetch_seconds);
 }
 
 absl::StatusOr<SpanResult> SpanWriter::write(const Open& open, WindowSink& sink, const SpanLimits& limits,
@@ -79,8 +80,8 @@ absl::StatusOr<SpanResult> SpanWriter::write(const Open& open, WindowSink& sink,
     DQ_ASSIGN_OR_RETURN(auto writing, lake_.acquire(cancel));
     DQ_ASSIGN_OR_RETURN(auto stream, open(*reading));
     SpanResult result;
-    Pipeline pipeline(std::move(stream), decoder_, {.workers = limits.workers, .byte_budget = limits.pipeline_bytes},
-                      cancel);
+    Pipeline pipeline(std::move(stream), decoder_, payloads_,
+                      {.workers = limits.workers, .byte_budget = limits.pipeline_bytes}, cancel);
     auto window = std::make_unique<Window>();
     while (true) {
         const std::int64_t start = clock_.steadyMicros();

@@ -14,9 +14,9 @@
 namespace dq::materialize {
 
 struct SpanLimits {
-    std::size_t window_rows = 1'000'000;   // raw rows
-    std::size_t window_bytes = 0;          // memory of its decoded rows; 0: see fitToMemory()
-    std::size_t window_days = 512;         // distinct days of decoded rows
+    std::size_t window_rows = 1'000'000;  // raw rows
+    std::size_t window_bytes = 0;         // memory of its decoded rows; 0: see fitToMemory()
+    std::size_t window_days = 512;        // distinct days of decoded rows
     int workers = 1;
     std::size_t pipeline_bytes = 0;  // of pages decoded ahead; 0 likewise
     // Tests end a span between windows: called after each intermediate window, an error abandons the span.
@@ -41,8 +41,13 @@ class SpanWriter {
     // Opens the span's rows (lake/feed.h) on a connection that is kept for them.
     using Open = std::function<absl::StatusOr<engine::Result>(engine::Connection& connection)>;
 
-    SpanWriter(lake::Lake& lake, const decode::Decoder& decoder, MaterializerMetrics& metrics, const Clock& clock)
-        : lake_(lake), decoder_(decoder), metrics_(metrics), clock_(clock) {}
+    SpanWriter(lake::Lake& lake, const decode::Decoder& decoder, PayloadOptions payloads, MaterializerMetrics& metrics,
+               const Clock& clock)
+        : lake_(lake),
+          decoder_(decoder),
+          payloads_(std::move(payloads), metrics, clock),
+          metrics_(metrics),
+          clock_(clock) {}
 
     absl::StatusOr<SpanResult> write(const Open& open, WindowSink& sink, const SpanLimits& limits,
                                      const Cancel& cancel);
@@ -55,6 +60,7 @@ class SpanWriter {
 
     lake::Lake& lake_;
     const decode::Decoder& decoder_;
+    Payloads payloads_;
     MaterializerMetrics& metrics_;
     const Clock& clock_;
 };
