@@ -152,6 +152,38 @@ TEST_P(FaultsTest, AConflictAtCommitIsRetriedAndIsNoPassError) {
     expectExact(1, 9);
 }
 
+// Short transactions lose fewer races: after three lost ones the windows that follow are smaller, until one succeeds.
+TEST_P(FaultsTest, WindowsHalveAfterThreeFailuresInARow) {
+    class FailFirst : public engine::FaultInjector {
+      public:
+        Status before(Call call, std::string_view) override {
+            if (call != Call::kCommit || failed_ == 3) return absl::OkStatus();
+            ++failed_;
+            return engine::faultOf(ErrorClass::kConflict);
+        }
+        Status after(Call, std::string_view) override { return absl::OkStatus(); }
+
+      private:
+        std::atomic<int> failed_{0};
+    };
+    MaterializerOptions options;
+    options.limits.window_rows = 4000;
+    options.writer.backoff_micros = 10;
+    boot(options);
+    append(readings(2, 1));
+    drain();
+    std::vector<cloudevent::Row> rows;
+    for (int i = 0; i < 12'000; ++i) rows.push_back(lake::statusRow(1, strCat("e", i), kStart + i, "speed", i));
+    append(rows);
+    FailFirst fault;
+    const engine::FaultScope scope(fault);
+    const PassResult result = pass();
+    EXPECT_EQ(result.rows, 12'000);
+    EXPECT_EQ(result.intermediate_windows, 3);  // 4000 after three failures, 2000 at once, 4000, and the last 2000
+    EXPECT_EQ(metric(R"(dq_materializer_lost_races_total{reason="conflict"})"), 3);
+    EXPECT_EQ(count("signals"), 12'001);
+}
+
 // The loop replaces a dead engine by itself; the file catalog's other side goes on with the new one.
 TEST_P(FaultsTest, ADeadEngineIsReplacedAndThePassRepeated) {
     MaterializerOptions options = smallWindows();

@@ -32,6 +32,7 @@ class LeaseSink final : public WindowSink {
         }
         return outcome;
     }
+    int failures() const override { return writer_.failures(); }
 
   private:
     Writer& writer_;

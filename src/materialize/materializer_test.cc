@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <thread>
 #include "lake/progress.h"
+
 #include "materialize/materializer_testing.h"
 
 namespace dq::materialize {
@@ -139,6 +142,90 @@ TEST_P(MaterializeTest, Acceptance11_Redelivery) {
     append({statusRow(1, "same", kStart, "speed", 1)});
     EXPECT_EQ(drain(), 2);
     EXPECT_EQ(count("signals"), 1);
+}
+
+// Bulk mode leaves out the anti-join only where the rows are known to be new.
+TEST_P(MaterializeTest, Acceptance11_BulkModeDoublesOnlyBehindItsOwnSpan) {
+    MaterializerOptions options;
+    options.bulk = true;
+    boot(options);
+    append({statusRow(1, "same", kStart, "speed", 1)});
+    EXPECT_EQ(drain(), 1);
+    append({statusRow(1, "same", kStart, "speed", 1)});
+    EXPECT_EQ(drain(), 1);
+    EXPECT_EQ(count("signals"), 2);
+    boot(options);  // the first span of a process compares
+    append({statusRow(1, "same", kStart, "speed", 1)});
+    EXPECT_EQ(drain(), 1);
+    EXPECT_EQ(count("signals"), 2);
+    flush();
+    EXPECT_EQ(rollupDifference(), "");
+}
+
+TEST_P(MaterializeTest, Acceptance25_PruneRemovesOldRowsAndOrphans) {
+    MaterializerOptions options;
+    options.retention = 7 * kMicrosPerDay;
+    boot(options);
+    append({statusRow(1, "old", clock_.now() - 30 * kMicrosPerDay, "speed", 1),
+            statusRow(1, "new", clock_.now() - 3600 * kMicrosPerSecond, "speed", 2),
+            statusRow(2, "old", clock_.now() - 30 * kMicrosPerDay, "speed", 3),
+            payloadRow(2, "dimo.events", "e", clock_.now() - 30 * kMicrosPerDay,
+                       R"({"events":[{"name":"behavior.harshBraking","timestamp":"2026-10-01T00:00:00Z"}]})")});
+    drain();
+    flush();
+    EXPECT_EQ(count("events"), 1);
+    const auto pruned = materializer_->prune(Cancel::root());
+    ASSERT_TRUE(pruned.ok()) << pruned.status();
+    EXPECT_EQ(*pruned, 3);
+    EXPECT_THAT(lake_->rows("SELECT cloud_event_id FROM lake.signals"), ElementsAre("new"));
+    EXPECT_EQ(count("events"), 0);
+    EXPECT_EQ(count("events_latest"), 0);
+    EXPECT_THAT(lake_->rows("SELECT subject FROM lake.signals_latest"), ElementsAre(lake::subjectOf(1)));
+    const auto snapshots = lake_->number("SELECT count(*) FROM ducklake_snapshots('lake')");
+    EXPECT_EQ(*materializer_->prune(Cancel::root()), 0);
+    EXPECT_EQ(lake_->number("SELECT count(*) FROM ducklake_snapshots('lake')"), snapshots);
+    EXPECT_EQ(metric("dq_materializer_prune_errors_total"), 0);
+}
+
+// Deletes exclude inserts into their table: within one process they take turns, and nobody loses.
+TEST_P(MaterializeTest, Acceptance48_PruneAndWindowsDoNotFailEachOther) {
+    MaterializerOptions options;
+    options.retention = 7 * kMicrosPerDay;
+    options.limits.window_rows = 3;
+    boot(options);
+    std::atomic<bool> done{false};
+    std::jthread pruning([&] {
+        while (!done) EXPECT_TRUE(materializer_->prune(Cancel::root()).ok());
+    });
+    for (int i = 0; i < 12; ++i) {
+        append({statusRow(i, "old", clock_.now() - 30 * kMicrosPerDay, "speed", 1),
+                statusRow(i, "a", clock_.now() - 3600 * kMicrosPerSecond, "speed", 2),
+                statusRow(i, "b", clock_.now() - 3601 * kMicrosPerSecond, "speed", 2),
+                statusRow(i, "c", clock_.now() - 3602 * kMicrosPerSecond, "speed", 2)});
+        EXPECT_GT(drain(), 0);
+    }
+    done = true;
+    pruning.join();
+    EXPECT_TRUE(materializer_->prune(Cancel::root()).ok());
+    EXPECT_EQ(count("signals"), 36);
+    EXPECT_EQ(metric(R"(dq_materializer_lost_races_total{reason="conflict"})"), -1);
+}
+
+// Operators' alerts rely on absence in a process that only answers queries.
+TEST_P(MaterializeTest, Acceptance15_SeriesExistOnlyWithAMaterializer) {
+    EXPECT_EQ(Metrics().render().find("dq_materializer_"), std::string::npos);
+    boot();
+    for (const char* name :
+         {"dq_materializer_cursor_snapshot_id", "dq_materializer_head_snapshot_id",
+          "dq_materializer_commit_lag_seconds", "dq_materializer_errors_total", "dq_materializer_pass_errors_total",
+          "dq_materializer_cursor_resets_total", "dq_materializer_last_cursor_reset_gap_snapshots",
+          "dq_materializer_blob_missing_total", "dq_materializer_progress_report_errors_total",
+          "dq_materializer_prune_errors_total", "dq_materializer_rollup_refresh_seconds",
+          "dq_materializer_event_rollup_refresh_seconds", "dq_materializer_rollup_flush_errors_total",
+          "dq_materializer_event_rollup_flush_errors_total", "dq_materializer_standby",
+          "dq_materializer_landed_commits_total", "dq_blob_prefix_anomaly_total"}) {
+        EXPECT_EQ(metric(name), 0) << name;
+    }
 }
 
 TEST_P(MaterializeTest, Acceptance13_Acceptance14_Lags) {

@@ -132,13 +132,13 @@ TEST_P(PayloadsTest, Acceptance36_NothingIsFetchedForRowsThatRoutingIgnores) {
 
 TEST_P(PayloadsTest, DeniedIsMissingOnlyAfterTenMinutesAndBesideObjectsThatCanBeRead) {
     store_->objects["cloudevent/blobs/a"] = blob::makeProblem(blob::Problem::kDenied, "403");
-    store_->objects["cloudevent/blobs/good"] = speed(1);
     bootWith();
-    append({blobRow("a", "cloudevent/blobs/a")});
+    append({blobRow("a", "cloudevent/blobs/a"), blobRow("b", "cloudevent/blobs/b")});
+    store_->objects["cloudevent/blobs/b"] = store_->objects["cloudevent/blobs/a"];
     EXPECT_FALSE(materializer_->pass(Cancel::root()).ok());
     clock_.advance(700 * kMicrosPerSecond);
     EXPECT_FALSE(materializer_->pass(Cancel::root()).ok());  // nothing could be read: the credentials may be bad
-    append({blobRow("good", "cloudevent/blobs/good")});
+    store_->objects["cloudevent/blobs/b"] = speed(1);
     EXPECT_FALSE(materializer_->pass(Cancel::root()).ok());
     EXPECT_EQ(drain(), 2);
     EXPECT_EQ(count("signals"), 1);

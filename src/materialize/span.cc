@@ -10,6 +10,8 @@ namespace dq::materialize {
 namespace {
 
 constexpr std::size_t kMebibyte = 1u << 20;
+constexpr std::size_t kSmallestWindow = 1000;  // raw rows: windows are not halved below
+constexpr int kFailuresToHalve = 3, kMostHalvings = 10;
 
 // "381.4 MiB", as the engine shows sizes.
 std::size_t parseSize(std::string_view text) {
@@ -42,8 +44,11 @@ struct SpanWriter::Window {
     lake::Stage stage;
     std::size_t raw_rows = 0, bytes = 0;
 
-    bool full(const SpanLimits& limits) const {
-        return raw_rows >= limits.window_rows || bytes >= limits.window_bytes || stage.days() >= limits.window_days;
+    bool full(const SpanLimits& limits, int halvings) const {
+        const std::size_t rows =
+            std::max(limits.window_rows >> halvings, std::min(limits.window_rows, kSmallestWindow));
+        const bool large = raw_rows >= kSmallestWindow && bytes >= limits.window_bytes >> halvings;
+        return raw_rows >= rows || bytes >= limits.window_bytes || large || stage.days() >= limits.window_days;
     }
     void add(const Page& page, std::size_t row) {
         const RawRow& raw = page.rows[row];
@@ -83,6 +88,10 @@ absl::StatusOr<SpanResult> SpanWriter::write(const Open& open, WindowSink& sink,
     Pipeline pipeline(std::move(stream), decoder_, payloads_,
                       {.workers = limits.workers, .byte_budget = limits.pipeline_bytes}, cancel);
     auto window = std::make_unique<Window>();
+    const auto halved = [&](int now) {
+        return sink.failures() < kFailuresToHalve ? 0 : std::min(now + 1, kMostHalvings);
+    };
+    int halvings = halved(0);
     while (true) {
         const std::int64_t start = clock_.steadyMicros();
         auto page = pipeline.next();
@@ -91,12 +100,13 @@ absl::StatusOr<SpanResult> SpanWriter::write(const Open& open, WindowSink& sink,
         if (*page == nullptr) break;
         for (std::size_t row = 0; row < (*page)->rows.size(); ++row) {
             // Only now it is known that the full window is not the span's last one.
-            if (window->full(limits)) {
+            if (window->full(limits, halvings)) {
                 DQ_ASSIGN_OR_RETURN(const Commit outcome, commit(*writing, *window, sink, false, limits, cancel));
                 if (outcome == Commit::kLostRace) return result.lost_race = true, result;
                 const int index = result.intermediate_windows++;
                 if (limits.after_window) DQ_RETURN_IF_ERROR(limits.after_window(index));
                 window = std::make_unique<Window>();
+                halvings = halved(halvings);
             }
             window->add(**page, row);
         }

@@ -17,6 +17,9 @@ class WindowSink {
     // commits, another writer is seen to own the lake (kLostRace), or it fails.
     virtual absl::StatusOr<Commit> commit(engine::Connection& connection, const lake::Stage& stage, bool last,
                                           const Cancel& cancel) = 0;
+    // Failed attempts in a row: those that the last window needed, or of one not committed yet. From three on the
+    // windows that follow are cut smaller, since short transactions lose fewer races.
+    virtual int failures() const { return 0; }
 };
 
 }  // namespace dq::materialize

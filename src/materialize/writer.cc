@@ -20,6 +20,9 @@ std::string randomId() {
     return strCat(absl::Hex(id, absl::kZeroPad16));
 }
 
+// The catalog's own retries for the next snapshot id were used up: a conflict with nobody in particular.
+bool retriesUsedUp(const Status& status) { return contains(stdView(status.message()), "maximum retry count"); }
+
 }  // namespace
 
 Writer::Writer(lake::Lake& lake, MaterializerMetrics& metrics, Options options, const Clock& clock)
@@ -53,6 +56,8 @@ StatusOr<bool> Writer::own(engine::Connection& connection, const std::string& st
 StatusOr<Commit> Writer::commit(engine::Connection& connection, const lake::Stage& stage, WindowPlan plan,
                                 const Cancel& cancel) {
     const std::int64_t start = clock_.steadyMicros();
+    if (settled_) failures_ = 0;
+    settled_ = false;
     for (int attempt = 0;; ++attempt) {
         plan.lease_from = lease_;
         plan.lease_to = next();
@@ -80,15 +85,17 @@ StatusOr<Commit> Writer::commit(engine::Connection& connection, const lake::Stag
                 metrics_.observePhase("commit", outcome.commit_seconds);
                 ++count_;
                 lease_ = plan.lease_to;
+                settled_ = true;
                 return Commit::kCommitted;
             case WindowResult::kFenced:
                 owner_ = false;
                 reason = "fenced";
                 break;
             case WindowResult::kCursorMoved: reason = "cursor"; break;
-            case WindowResult::kConflict: reason = "conflict"; break;
+            case WindowResult::kConflict: reason = retriesUsedUp(outcome.status) ? "retries" : "conflict"; break;
             default: return outcome.status.ok() ? absl::InternalError("window not written") : outcome.status;
         }
+        ++failures_;
         metrics_.lost_races.Add({{"reason", reason}}).Increment();
         logWarn("commit lost to another writer", {{"reason", reason}, {"attempt", attempt + 1}});
         if (outcome.result != WindowResult::kConflict) return Commit::kLostRace;

@@ -7,6 +7,7 @@
 #pragma once
 #include <absl/status/status.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -38,6 +39,8 @@ class Writer {
     // Frees the lease, if this process holds it. Best effort.
     void release();
     bool owner() const { return owner_; }
+    // See WindowSink::failures().
+    int failures() const { return failures_; }
 
   private:
     enum class Verdict { kLanded, kNotLanded, kFenced };
@@ -52,7 +55,9 @@ class Writer {
     std::string id_;
     std::uint64_t count_ = 0;
     std::string lease_;  // the text this process believes is stored
-    bool owner_ = false;
+    std::atomic<bool> owner_ = false;
+    int failures_ = 0;
+    bool settled_ = true;  // the last window was committed
     std::string foreign_;  // another writer's text, and since when it stands
     std::int64_t foreign_since_ = 0;
 };
