@@ -39,21 +39,23 @@ class Catalog:
     def drop(self):
         if self.is_postgres:
             name = dict(part.split("=", 1) for part in self.dsn.split())["dbname"]
-            _psql(self.server, f'DROP DATABASE "{name}" WITH (FORCE)')
+            psql(self.server, f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
-def _psql(dsn, statement):
-    subprocess.run(["psql", "-v", "ON_ERROR_STOP=1", "-qAtc", statement, dsn], check=True, stdin=subprocess.DEVNULL)
+def psql(dsn, statement):
+    """What the statement prints."""
+    return subprocess.run(["psql", "-v", "ON_ERROR_STOP=1", "-XqAtc", statement, dsn], check=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
-def new_catalog(kind, folder):
-    """A catalog of its own under `folder`; for kind 'postgres' a new database of the server in DQ_TEST_POSTGRES_DSN."""
+def new_catalog(kind, folder, server=None):
+    """A catalog of its own under `folder`; for kind 'postgres' a new database of `server`, by default that in DQ_TEST_POSTGRES_DSN."""
     data_path = str(pathlib.Path(folder) / "data")
     if kind == "file":
         return Catalog(str(pathlib.Path(folder) / "catalog.ducklake"), data_path)
-    server = os.environ["DQ_TEST_POSTGRES_DSN"]
+    server = server or os.environ["DQ_TEST_POSTGRES_DSN"]
     name = f"dq_{uuid.uuid4().hex[:12]}"
-    _psql(server, f'CREATE DATABASE "{name}"')
+    psql(server, f'CREATE DATABASE "{name}"')
     parts = [part for part in server.split() if not part.startswith("dbname=")]
     return Catalog(" ".join([*parts, f"dbname={name}"]), data_path, server)
 
