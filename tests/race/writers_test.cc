@@ -26,7 +26,9 @@ class WritersTest : public RaceTest {
             auto options = materializerOptions(random);
             options.max_snapshot_span =
                 1 + static_cast<int>(random() % 3);  // what a life ends is read again by the next
-            options.writer.takeover_micros = 50'000 + static_cast<std::int64_t>(random() % 500'000);
+            options.writer.takeover_micros =
+                (random() % 3 == 0 ? 50'000 : 300'000) + static_cast<std::int64_t>(random() % 500'000);
+            if (in_peace.cancelled()) options.writer.takeover_micros = 3 * kMicrosPerSecond;
             options.writer.backoff_micros = 5'000;
             Metrics metrics;
             materialize::Materializer decoder((*lakes)->writer(), decodeOptions(clock_), options, metrics, clock_);
