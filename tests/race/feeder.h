@@ -1,8 +1,8 @@
 // Sends raw events as an ingest service does, and notes what must become of them.
 //
-// Every bundle is one snapshot. The events: readings of a number, a text, a position; uploads stored as several types under one
-// id and time; events of 40 days ago; deliveries of earlier events again; an id used again with another value; rows with
-// NULL headers; foreign chains and broken payloads, which give no row. Threads: one.
+// Every bundle is one snapshot. The events: readings of a number, a text, a position; uploads stored as several types
+// under one id and time; events of 40 days ago; deliveries of earlier events again; an id used again with another
+// value; rows with NULL headers; foreign chains and broken payloads, which give no row. Threads: one.
 #pragma once
 #include <random>
 #include <vector>

@@ -1,7 +1,8 @@
-// Maintenance drops a table of inlined rows that the decoder's engine instance still knows of: the loop goes on by itself.
+// Maintenance drops a table of inlined rows that the decoder's engine instance still knows of: the loop goes on by
+// itself.
 //
-// raw_events created while small inserts are inlined, and laid out after that, has one table of inlined rows for each schema version.
-// A flush drops the older one, and no schema version tells other transactions of it.
+// raw_events created while small inserts are inlined, and laid out after that, has one table of inlined rows for each
+// schema version. A flush drops the older one, and no schema version tells other transactions of it.
 #include "core/status.h"
 #include "core/text.h"
 #include "race_testing.h"
@@ -11,7 +12,8 @@ namespace {
 
 using InlinedTest = RaceTest;
 INSTANTIATE_TEST_SUITE_P(Catalogs, InlinedTest, testing::Values(lake::CatalogKind::kPostgres), lake::catalogName);
-// The one instance of a catalog file remembers the dropped table for good; no error that the loop knows of makes it start another.
+// The one instance of a catalog file remembers the dropped table for good; no error that the loop knows of makes it
+// start another.
 INSTANTIATE_TEST_SUITE_P(DISABLED_Catalogs, InlinedTest, testing::Values(lake::CatalogKind::kFile), lake::catalogName);
 
 Status flushInlined(engine::Connection& connection) {

@@ -57,11 +57,12 @@ void Maintainer::round() {
     outcome(call("CALL ducklake_merge_adjacent_files('lake')"));
     outcome(call(
         strCat("CALL ducklake_rewrite_data_files('lake', delete_threshold => ", below(2) == 0 ? "0.95" : "0.1", ")")));
-    const auto expired = [&]() -> Status {
+    const auto withConnection = [&](Status (Maintainer::*what)(engine::Connection&)) -> Status {
         DQ_ASSIGN_OR_RETURN(auto connection, lake_.acquire());
-        return expire(*connection);
+        return (this->*what)(*connection);
     };
-    outcome(expired());
+    outcome(withConnection(&Maintainer::expire));
+    if (deletes_ && below(4) == 0) outcome(withConnection(&Maintainer::deleteDecoded));
     outcome(call(
         strCat("CALL ducklake_cleanup_old_files('lake', older_than => now() - INTERVAL ", 1 + below(4), " SECOND)")));
 }
@@ -69,6 +70,16 @@ void Maintainer::round() {
 Status Maintainer::call(const std::string& statement) {
     DQ_ASSIGN_OR_RETURN(auto connection, lake_.acquire());
     return annotate(inTransaction(*connection, statement), statement);
+}
+
+// A tenth of what lies at or below the cursor; a row keeps the id of the snapshot that inserted it.
+Status Maintainer::deleteDecoded(engine::Connection& connection) {
+    DQ_ASSIGN_OR_RETURN(const std::int64_t cursor, cursorOf(connection));
+    DQ_ASSIGN_OR_RETURN(const std::int64_t rows,
+                        connection.execute(strCat("DELETE FROM lake.raw_events WHERE snapshot_id <= ", cursor,
+                                                  " AND hash(id) % 10 = ", below(10))));
+    deleted_ += rows;
+    return absl::OkStatus();
 }
 
 Status Maintainer::expire(engine::Connection& connection) {

@@ -1,7 +1,7 @@
 // Writer, feeder, maintenance and reader together on one lake: every row once, at every snapshot that can be seen.
 //
-// Runs for DQ_RACE_SECONDS. On PostgreSQL feeder and maintenance work through an engine instance of their own, as another process
-// would; a catalog file admits one instance, so all share it there.
+// Runs for DQ_RACE_SECONDS. On PostgreSQL feeder and maintenance work through an engine instance of their own, as
+// another process would; a catalog file admits one instance, so all share it there.
 #include "core/status.h"
 #include "core/text.h"
 #include "maintainer.h"
@@ -28,8 +28,9 @@ TEST_P(RaceTest, EveryRowOnceBesideMaintenance) {
     const Status prepared = materializer.prepare(Cancel::root());
     ASSERT_TRUE(prepared.ok()) << prepared;
     Feeder feeder(outside, sent_, random_());
-    createRawEvents(feeder);
-    Maintainer maintainer(outside, random_());
+    const bool inlined = createRawEvents(feeder) > 0;
+    // The engine loses inlined rows of tables that are deleted from, and raw_events is made by others.
+    Maintainer maintainer(outside, random_(), /*deletes=*/!inlined);
     Reader reader(lake_->lakes().reader(), sent_);
 
     const Cancel maintaining = stop_.child(), reading = stop_.child(), decoding = Cancel::root();
@@ -60,8 +61,8 @@ TEST_P(RaceTest, EveryRowOnceBesideMaintenance) {
         feeder.bundles(), " bundles (", feeder.redelivered(), " delivered again, ", feeder.repeatedAppends(),
         " appends repeated); ", lake_->number("SELECT max(snapshot_id) FROM ducklake_snapshots('lake')"), " commits; ",
         reader.checked(), " snapshots checked; ", maintainer.done(), " maintenance runs, ", maintainer.conflicts(),
-        " conflicts, ", maintainer.closerExpiries(),
-        " expiries beyond the floor, other errors: ", listErrors(maintainer.errors()),
+        " conflicts, ", maintainer.closerExpiries(), " expiries beyond the floor, ", maintainer.deleted(),
+        " raw rows deleted, other errors: ", listErrors(maintainer.errors()),
         "; decoder: ", metricOf(metrics, R"(dq_materializer_lost_races_total{reason="conflict"})"),
         " windows repeated, ", metricOf(metrics, "dq_materializer_pass_errors_total"), " failed passes, ",
         metricOf(metrics, "dq_materializer_cursor_resets_total"),

@@ -33,7 +33,7 @@ materialize::MaterializerOptions materializerOptions(std::mt19937_64& random) {
     materialize::MaterializerOptions options;
     options.poll_interval = between(2'000, 50'000);
     options.rollup_interval = between(50'000, 500'000);
-    options.max_snapshot_span = static_cast<int>(between(1, 8));
+    options.span.max_snapshots = static_cast<int>(between(1, 8));
     options.limits.window_rows = static_cast<std::size_t>(between(10, 150));
     options.limits.workers = static_cast<int>(between(1, 3));
     return options;
@@ -65,12 +65,14 @@ void RaceTest::TearDown() {
     trace_.reset();
 }
 
-void RaceTest::createRawEvents(Feeder& feeder) {
-    const std::string option = strCat("CALL lake.set_option('data_inlining_row_limit', ", random_() % 3 * 10, ")");
+int RaceTest::createRawEvents(Feeder& feeder) {
+    const int rows = static_cast<int>(random_() % 3) * 10;
+    const std::string option = strCat("CALL lake.set_option('data_inlining_row_limit', ", rows, ")");
     const bool before = GetParam() == lake::CatalogKind::kPostgres && random_() % 2 == 0;
     if (before) lake_->run(option);
     feeder.prepare();
     if (!before) lake_->run(option);
+    return rows;
 }
 
 void RaceTest::violated(const std::string& what) {

@@ -43,9 +43,11 @@ class RaceTest : public testing::TestWithParam<lake::CatalogKind> {
     void SetUp() override;
     void TearDown() override;
 
-    // With small inserts of append-only tables kept as rows of the catalog, or without, as the seed says. A table that was created
-    // with inlining on and laid out after that has two tables of inlined rows, of which maintenance drops one.
-    void createRawEvents(Feeder& feeder);
+    // With small inserts of append-only tables kept as rows of the catalog, or without, as the seed says. A table that
+    // was created with inlining on and laid out after that has two tables of inlined rows, of which maintenance drops
+    // one.
+    // Gives that number of rows, 0 without.
+    int createRawEvents(Feeder& feeder);
     // Stops the race; the first text is reported.
     void violated(const std::string& what);
     // Waits until everything up to `snapshot` is decoded and no subject is marked, or `stop_` is cancelled.

@@ -15,12 +15,14 @@ constexpr char kLatestSignals[] = R"(
     l AS (SELECT * FROM lake.signals WHERE (loc_lat != 0 OR loc_lon != 0) AND "timestamp" > TIMESTAMPTZ 'epoch'
           QUALIFY row_number() OVER (PARTITION BY subject, name ORDER BY "timestamp" DESC, cloud_event_id, source,
           producer) = 1)
-    SELECT v.subject, v.subject_bucket, v.name, v."timestamp", v.value_number, v.value_string, coalesce(l.loc_lat, 0) AS loc_lat,
-           coalesce(l.loc_lon, 0) AS loc_lon, coalesce(l.loc_hdop, 0) AS loc_hdop, coalesce(l.loc_heading, 0) AS loc_heading,
-           coalesce(l."timestamp", TIMESTAMPTZ 'epoch') AS loc_ts, v.n AS count, v.f AS first_seen, v."timestamp" AS last_seen
+    SELECT v.subject, v.subject_bucket, v.name, v."timestamp", v.value_number, v.value_string,
+           coalesce(l.loc_lat, 0) AS loc_lat, coalesce(l.loc_lon, 0) AS loc_lon, coalesce(l.loc_hdop, 0) AS loc_hdop,
+           coalesce(l.loc_heading, 0) AS loc_heading, coalesce(l."timestamp", TIMESTAMPTZ 'epoch') AS loc_ts,
+           v.n AS count, v.f AS first_seen, v."timestamp" AS last_seen
     FROM v LEFT JOIN l ON l.subject = v.subject AND l.name = v.name)";
 constexpr char kLatestEvents[] = R"(
-    SELECT subject, subject_bucket, name, count(*) AS count, min("timestamp") AS first_seen, max("timestamp") AS last_seen
+    SELECT subject, subject_bucket, name, count(*) AS count, min("timestamp") AS first_seen,
+           max("timestamp") AS last_seen
     FROM (SELECT DISTINCT subject, subject_bucket, name, "timestamp", source FROM lake.events) GROUP BY subject,
     subject_bucket, name)";
 

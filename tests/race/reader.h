@@ -38,7 +38,8 @@ class Reader {
     std::map<std::string, int> errors_;
 };
 
-// Starts an engine instance anew that an internal error has ended. The one instance of a catalog file is its writer's affair.
+// Starts an engine instance anew that an internal error has ended. The one instance of a catalog file is its writer's
+// affair.
 void reviveEngine(lake::Lake& lake, const Status& error);
 // One value of a statement as BIGINT; 0 when it gives no row.
 StatusOr<std::int64_t> numberOf(engine::Connection& connection, const std::string& sql);

@@ -51,8 +51,8 @@ std::string restSql(Side side) {
     constexpr const char* kIdentity = R"(concat_ws('|', subject, source, cloud_event_id, name, epoch_us("timestamp")))";
     if (side == kSignals) {
         return strCat("SELECT ", kIdentity, R"(,
-            printf('%d|%s|%.17g|%s|%.17g|%.17g|%.17g|%.17g', subject_bucket, producer, value_number, value_string, loc_lat,
-                   loc_lon, loc_hdop, loc_heading) FROM lake.signals)");
+            printf('%d|%s|%.17g|%s|%.17g|%.17g|%.17g|%.17g', subject_bucket, producer, value_number, value_string,
+                   loc_lat, loc_lon, loc_hdop, loc_heading) FROM lake.signals)");
     }
     return strCat("SELECT ", kIdentity, R"(,
         concat_ws('|', subject_bucket, producer, type, data_version, duration_ns, metadata, array_to_string(tags, ','))

@@ -1,7 +1,7 @@
 // What was sent to a lake and so what its decoded tables must hold; kept outside the lake.
 //
-// A row is known by its identity (subject, source, cloud_event_id, name, timestamp) and has a content (all other columns). An
-// identity that was sent with several contents may rest with any one of them. Threads: any.
+// A row is known by its identity (subject, source, cloud_event_id, name, timestamp) and has a content (all other
+// columns). An identity that was sent with several contents may rest with any one of them. Threads: any.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>

@@ -1,7 +1,8 @@
 // Two decoders contend for one PostgreSQL catalog, each killed and replaced again and again: every row once.
 //
-// A decoder ends in one of two ways: it is cancelled and frees its lease, or it is dropped in the middle of a pass and leaves the
-// lease behind. The other takes a lease over after a fraction of a second, so it also takes it from decoders that still live.
+// A decoder ends in one of two ways: it is cancelled and frees its lease, or it is dropped in the middle of a pass and
+// leaves the lease behind. The other takes a lease over after a fraction of a second, so it also takes it from
+// decoders that still live.
 #include "core/status.h"
 #include "core/text.h"
 #include "race_testing.h"
@@ -15,8 +16,8 @@ class WritersTest : public RaceTest {
         std::atomic<std::int64_t> lives = 0, killed = 0, fenced = 0, conflicts = 0, failed_passes = 0;
     };
 
-    // Lives of one decoder after another, over an engine instance of its own, until `until` is cancelled. None is cut short any
-    // more once `in_peace` is.
+    // Lives of one decoder after another, over an engine instance of its own, until `until` is cancelled. None is cut
+    // short any more once `in_peace` is.
     void decode(std::uint64_t seed, const Cancel& in_peace, const Cancel& until) {
         std::mt19937_64 random(seed);
         auto lakes = lake::Lakes::open(lake_->config(), /*writer=*/true);
@@ -24,7 +25,7 @@ class WritersTest : public RaceTest {
         while (!until.cancelled()) {
             ++totals_.lives;
             auto options = materializerOptions(random);
-            options.max_snapshot_span =
+            options.span.max_snapshots =
                 1 + static_cast<int>(random() % 3);  // what a life ends is read again by the next
             options.writer.takeover_micros =
                 (random() % 3 == 0 ? 50'000 : 300'000) + static_cast<std::int64_t>(random() % 500'000);
