@@ -105,11 +105,12 @@ Status Lake::prepare(engine::Connection& connection) {
     return absl::OkStatus();
 }
 
-Status Lake::restartEngine() {
+Status Lake::restartEngine(bool though_it_answers) {
     std::lock_guard lock(instance_->mutex);
-    // The other side, or another session of this one, may have done it already.
-    if (auto connection = instance_->database->connect(); connection.ok() && connection->execute("SELECT 1").ok())
-        return absl::OkStatus();
+    if (!though_it_answers) {
+        if (auto connection = instance_->database->connect(); connection.ok() && connection->execute("SELECT 1").ok())
+            return absl::OkStatus();
+    }
     DQ_ASSIGN_OR_RETURN(auto database, engine::Database::open());
     instance_->previous = std::exchange(instance_->database, database);
     instance_->bootstrapped = false;

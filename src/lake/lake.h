@@ -72,7 +72,8 @@ class Lake {
     std::mutex& commitLock() { return *commit_lock_; }
 
     // A fresh engine instance in place of a dead one; both sides of a file catalog get the same (lake.md §8).
-    absl::Status restartEngine();
+    // Leaves an instance alone that answers, since the other side may have done it already, unless `though_it_answers`.
+    absl::Status restartEngine(bool though_it_answers = false);
 
   private:
     friend class Lakes;

@@ -89,7 +89,7 @@ class Materializer {
     enum class AfterFailure { kWait, kAtOnce, kGiveUp };
     AfterFailure failed(const absl::Status& error);
     absl::Status loop(const Cancel& cancel);
-    bool restartEngine();
+    bool restartEngine(bool though_it_answers);
     // False when rows have waited for so long that run() must end.
     bool lostRace(const Cancel& cancel);
     void waitAfterFailure(const Cancel& cancel);

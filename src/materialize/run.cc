@@ -11,6 +11,7 @@
 namespace dq::materialize {
 namespace {
 
+constexpr int kFailuresToRestart = 5;  // in a row
 constexpr std::int64_t kLongestWait = 60'000'000;  // between passes that fail
 
 std::int64_t jitter(std::int64_t bound) {
@@ -44,9 +45,9 @@ absl::Status Materializer::flushIfDue(const Cancel& cancel) {
 }
 
 // True when the pass may be tried again at once.
-bool Materializer::restartEngine() {
-    logWarn("engine instance invalidated; starting a fresh one", {{"component", "materializer"}});
-    const absl::Status restarted = lake_.restartEngine();
+bool Materializer::restartEngine(bool though_it_answers) {
+    logWarn("starting a fresh engine instance", {{"component", "materializer"}, {"failures", failures_}});
+    const absl::Status restarted = lake_.restartEngine(though_it_answers);
     if (!restarted.ok()) logError("engine restart failed", {{"error", restarted.message()}});
     aborted_before_ = false;
     return restarted.ok() && failures_ == 1;
@@ -60,9 +61,13 @@ Materializer::AfterFailure Materializer::failed(const absl::Status& error) {
     if (now - failing_since_ >= options_.failure_window) return AfterFailure::kGiveUp;
     ++failures_;
     const engine::ErrorClass error_class = engine::errorClass(error);
-    if (error_class == engine::ErrorClass::kEngineDead ||
+    // An instance can remember what is no longer so (tables of inlined rows that another process dropped): what fails
+    // again and again on a catalog that answers is tried with a fresh one.
+    const bool stale = failures_ % kFailuresToRestart == 0 && error_class != engine::ErrorClass::kUnavailable &&
+                       error_class != engine::ErrorClass::kOutOfMemory;
+    if (error_class == engine::ErrorClass::kEngineDead || stale ||
         (error_class == engine::ErrorClass::kSessionAborted && aborted_before_)) {
-        return restartEngine() ? AfterFailure::kAtOnce : AfterFailure::kWait;
+        return restartEngine(stale) ? AfterFailure::kAtOnce : AfterFailure::kWait;
     }
     if (error_class == engine::ErrorClass::kSessionAborted) {
         aborted_before_ = true;

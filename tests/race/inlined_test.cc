@@ -11,10 +11,8 @@ namespace dq::race {
 namespace {
 
 using InlinedTest = RaceTest;
-INSTANTIATE_TEST_SUITE_P(Catalogs, InlinedTest, testing::Values(lake::CatalogKind::kPostgres), lake::catalogName);
-// The one instance of a catalog file remembers the dropped table for good; no error that the loop knows of makes it
-// start another.
-INSTANTIATE_TEST_SUITE_P(DISABLED_Catalogs, InlinedTest, testing::Values(lake::CatalogKind::kFile), lake::catalogName);
+INSTANTIATE_TEST_SUITE_P(Catalogs, InlinedTest,
+                         testing::Values(lake::CatalogKind::kFile, lake::CatalogKind::kPostgres), lake::catalogName);
 
 Status flushInlined(engine::Connection& connection) {
     DQ_ASSIGN_OR_RETURN(auto transaction, engine::Transaction::begin(connection));
