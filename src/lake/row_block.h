@@ -7,6 +7,7 @@
 // Ownership: a block owns all bytes it refers to; it is filled by one thread and then only read.
 #pragma once
 #include <absl/container/flat_hash_map.h>
+#include <absl/hash/hash.h>
 
 #include <cstdint>
 #include <string_view>
@@ -30,6 +31,7 @@ struct SignalCells {
     double number;
     std::uint32_t header, name;  // indexes into headers() and texts()
     std::uint32_t rest;          // index into rests(); kNone: no text and no location
+    std::uint32_t hash;          // of the row's identity, the timestamp left out
 };
 struct SignalRest {
     engine::Text text;
@@ -41,6 +43,7 @@ struct EventCells {
     engine::Text metadata;
     std::uint32_t header, name;
     std::uint32_t first_tag, tag_count;
+    std::uint32_t hash;
 };
 inline constexpr std::uint32_t kNone = UINT32_MAX;
 
@@ -73,6 +76,9 @@ class RowBlock {
     engine::Text keep(std::string_view text);   // copied, unless it fits in place
     std::uint32_t once(std::string_view text);  // index into texts_
     engine::Text shared(std::string_view text);
+    std::uint32_t identityHash(std::uint32_t header, std::string_view name) const {
+        return static_cast<std::uint32_t>(absl::HashOf(headers_[header].hash, name));
+    }
 
     Arena arena_;
     absl::flat_hash_map<std::string_view, std::uint32_t> known_;  // views of the arena
@@ -93,6 +99,7 @@ void RowBlock::addSignal(const Row& row) {
     cells.number = row.value_number;
     cells.header = header({row.subject, row.source, row.producer, row.cloud_event_id, {}}, row.subject_bucket);
     cells.name = once(row.name);
+    cells.hash = identityHash(cells.header, row.name);
     cells.rest = kNone;
     if (!row.value_string.empty() || row.loc_lat != 0 || row.loc_lon != 0 || row.loc_hdop != 0 ||
         row.loc_heading != 0) {
@@ -110,6 +117,7 @@ void RowBlock::addEvent(const Row& row, const Tags& tags) {
     cells.header =
         header({row.subject, row.source, row.producer, row.cloud_event_id, row.data_version}, row.subject_bucket);
     cells.name = once(row.name);
+    cells.hash = identityHash(cells.header, row.name);
     cells.first_tag = static_cast<std::uint32_t>(tags_.size());
     for (const std::string_view tag : tags) tags_.push_back(shared(tag));
     cells.tag_count = static_cast<std::uint32_t>(tags_.size()) - cells.first_tag;

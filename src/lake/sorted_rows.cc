@@ -17,7 +17,7 @@ using engine::Text;
 // Small buckets share a morsel: the engine calls once per morsel and chunk.
 constexpr std::size_t kBuckets = 256;  // of subjects, see core/hash.h
 constexpr std::size_t kMorselRows = 4096;
-// A partitioned insert buffers its rows, about 350 bytes each: this many are a tenth of a gigabyte.
+// A partitioned insert buffers its rows, about 350 bytes each: this many are 70 MB.
 constexpr std::size_t kGroupRows = 200'000;
 
 const SignalRest& restOf(const RowBlock& block, const SignalCells& cells) {
@@ -167,7 +167,7 @@ std::vector<typename SortedRows<Kind>::Slot> SortedRows<Kind>::distribute(std::v
             std::uint32_t& slot = (*of_day)[static_cast<std::size_t>(bucket)];
             if (slot == kNone) {
                 slot = static_cast<std::uint32_t>(slots.size());
-                slots.push_back({day, bucket});
+                slots.push_back(Slot{.day = day, .bucket = bucket});
             }
             ++slots[slot].after;  // counts, for now
             slot_of_row[at++] = slot;
@@ -191,10 +191,8 @@ std::vector<typename SortedRows<Kind>::Slot> SortedRows<Kind>::distribute(std::v
         const std::vector<Cells>& rows = Kind::of(block);
         for (std::uint32_t row = piece.first; row < piece.after; ++row) {
             const Cells& cells = rows[row];
-            const auto hash = static_cast<std::uint32_t>(
-                absl::HashOf(block.headers()[cells.header].hash, block.texts()[cells.name].view()));
             keys[slots[slot_of_row[at++]].after++] = {
-                cells.timestamp, ranks[piece.block][cells.header], hash, {piece.block, row}};
+                cells.timestamp, ranks[piece.block][cells.header], cells.hash, {piece.block, row}};
         }
     }
     std::vector<Slot> ordered;
@@ -215,7 +213,7 @@ bool SortedRows<Kind>::sameIdentity(Place a, Place b) const {
 
 // Equal identities have equal hashes and lie in one run of keys; unequal ones there are kept apart by comparing.
 template <typename Kind>
-void SortedRows<Kind>::sortSlot(std::vector<Key>& keys, Slot& slot) const {
+void SortedRows<Kind>::sortSlot(std::vector<Key>& keys, Slot& slot) {
     std::sort(keys.begin() + static_cast<std::ptrdiff_t>(slot.first),
               keys.begin() + static_cast<std::ptrdiff_t>(slot.after));
     const auto collides = [&](const Key& a, const Key& b) {
@@ -239,35 +237,40 @@ void SortedRows<Kind>::sortSlot(std::vector<Key>& keys, Slot& slot) const {
         first = after;
     }
     slot.after = out;
+    for (std::size_t i = slot.first; i < slot.after; ++i) {
+        order_[i] = keys[i].place;
+        slot.earliest = std::min(slot.earliest, keys[i].timestamp);
+        slot.latest = std::max(slot.latest, keys[i].timestamp);
+    }
 }
 
 template <typename Kind>
-void SortedRows<Kind>::layOut(const std::vector<Key>& keys, const std::vector<Slot>& slots) {
-    order_.clear();
-    order_.reserve(keys.size());
+void SortedRows<Kind>::layOut(const std::vector<Slot>& slots) {
     groups_.clear();
     Micros day = 0;
+    std::size_t at = 0;
     for (const Slot& slot : slots) {
+        // Rows that gave way to one of the same identity leave gaps.
+        if (slot.first != at) std::copy(order_.begin() + slot.first, order_.begin() + slot.after, order_.begin() + at);
         if (groups_.empty() || slot.day != day || groups_.back().rows() >= kGroupRows) groups_.emplace_back();
         day = slot.day;
         Group& group = groups_.back();
         group.buckets.push_back(slot.bucket);
-        const std::size_t at = order_.size();
-        for (std::size_t i = slot.first; i < slot.after; ++i) {
-            order_.push_back(keys[i].place);
-            group.first = std::min(group.first, keys[i].timestamp);
-            group.last = std::max(group.last, keys[i].timestamp);
-        }
+        group.first = std::min(group.first, slot.earliest);
+        group.last = std::max(group.last, slot.latest);
         if (group.morsels.empty() || group.morsels.back().after - group.morsels.back().first >= kMorselRows)
             group.morsels.push_back({at, at});
-        group.morsels.back().after = order_.size();
+        at += slot.after - slot.first;
+        group.morsels.back().after = at;
     }
+    order_.resize(at);
 }
 
 template <typename Kind>
 void SortedRows<Kind>::sort(int threads) {
     std::vector<Key> keys;
     std::vector<Slot> slots = distribute(keys);
+    order_.resize(keys.size());
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
         for (std::size_t i = next.fetch_add(1); i < slots.size(); i = next.fetch_add(1)) sortSlot(keys, slots[i]);
@@ -275,12 +278,11 @@ void SortedRows<Kind>::sort(int threads) {
     {
         std::vector<std::jthread> helpers;
         // A thread costs more than sorting a few thousand rows.
-        const std::size_t useful = keys.size() / 50'000;
-        for (std::size_t i = 0; i < std::min<std::size_t>(useful, std::max(0, threads - 1)); ++i)
-            helpers.emplace_back(work);
+        const std::size_t useful = std::min<std::size_t>(keys.size() / 50'000, std::max(0, threads - 1));
+        for (std::size_t i = 0; i < useful; ++i) helpers.emplace_back(work);
         work();
     }
-    layOut(keys, slots);
+    layOut(slots);
     sorted_ = true;
 }
 

@@ -92,13 +92,15 @@ class SortedRows final : public engine::RowSource {
         Micros day;
         std::int32_t bucket;
         std::size_t first = 0, after = 0;  // its keys
+        Micros earliest = INT64_MAX, latest = INT64_MIN;
     };
     const Cells& cells(Place place) const { return Kind::of(*blocks_[place.block])[place.row]; }
     std::vector<std::vector<std::uint32_t>> rankSubjects();
     std::vector<Slot> distribute(std::vector<Key>& keys);
     bool sameIdentity(Place a, Place b) const;
-    void sortSlot(std::vector<Key>& keys, Slot& slot) const;
-    void layOut(const std::vector<Key>& keys, const std::vector<Slot>& slots);
+    // Orders a slot's keys, drops what gives way, and writes the rest to order_.
+    void sortSlot(std::vector<Key>& keys, Slot& slot);
+    void layOut(const std::vector<Slot>& slots);
 
     std::vector<BlockPtr> blocks_;
     std::vector<Piece> pieces_;
