@@ -130,6 +130,49 @@ TEST_P(WindowTest, ManyDaysAndYearOneLandOnce) {
     EXPECT_EQ(lake_->number("SELECT count(*) FROM lake.signals"), 21);
 }
 
+// What the table option sort_on_insert = false rests on.
+TEST_P(WindowTest, FilesHoldTheirRowsBySubjectAndTime) {
+    std::vector<std::string> subjects;
+    for (int i = 0; i < 40; ++i) subjects.push_back(strCat("vehicle ", (i * 7) % 40));
+    std::vector<Signal> rows;
+    for (int i = 0; i < 12'000; ++i) {
+        Signal row;
+        row.subject = subjects[static_cast<std::size_t>(i) % subjects.size()];
+        row.subject_bucket = i % 2 == 0 ? 3 : 4;
+        row.timestamp = kNoon - (i * 37 % 3'000) * kMicrosPerSecond;
+        row.value_number = i;
+        rows.push_back(row);
+    }
+    ASSERT_EQ(write(rows, plan("-/0", "me/1")).result, WindowResult::kCommitted);
+    EXPECT_EQ(lake_->number("SELECT count(DISTINCT (subject, subject_bucket, \"timestamp\")) FROM lake.signals"),
+              lake_->number("SELECT count(*) FROM lake.signals"));
+    EXPECT_EQ(lake_->number(strCat(
+                  "SELECT count(*) FROM (SELECT (subject, \"timestamp\") AS place, lag((subject, \"timestamp\")) "
+                  "OVER (PARTITION "
+                  "BY filename ORDER BY file_row_number) AS before FROM read_parquet('",
+                  lake_->config().data_path,
+                  "/main/signals/**/*.parquet', filename = true, file_row_number = true)) WHERE place < before")),
+              0);
+}
+
+// Some rows of a window are at rest, in the middle of it.
+TEST_P(WindowTest, RowsAtRestAreLeftOutOneByOne) {
+    std::vector<Signal> all, third;
+    for (int i = 0; i < 9'000; ++i) {
+        Signal row;
+        row.timestamp = kNoon + i * kMicrosPerSecond;
+        row.value_number = i;
+        all.push_back(row);
+        if (i % 3 == 0) third.push_back(row);
+    }
+    ASSERT_EQ(write(third, plan("-/0", "me/1")).result, WindowResult::kCommitted);
+    ASSERT_EQ(write(all, plan("me/1", "me/2")).result, WindowResult::kCommitted);
+    EXPECT_EQ(lake_->number("SELECT count(*) FROM lake.signals"), 9'000);
+    EXPECT_EQ(lake_->number("SELECT count(DISTINCT \"timestamp\") FROM lake.signals"), 9'000);
+    ASSERT_EQ(write(all, plan("me/2", "me/3")).result, WindowResult::kCommitted);
+    EXPECT_EQ(lake_->number("SELECT count(*) FROM lake.signals"), 9'000);
+}
+
 TEST_P(WindowTest, OverlappingWritersExcludeEachOther) {
     auto other = lake_->writer().acquire();
     ASSERT_TRUE(other.ok());

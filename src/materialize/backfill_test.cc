@@ -29,8 +29,8 @@ class BackfillTest : public MaterializeTest {
         return backfill(lake_->writer(), decode_, {from, to, subject}, options, metrics, cancel, clock_);
     }
     std::string note() {
-        return lake_->value(
-            R"(SELECT coalesce(max("cursor"), '') FROM lake.ingest_progress WHERE "partition" = 'lake.raw_events#backfill')");
+        return lake_->value(R"(SELECT coalesce(max("cursor"), '') FROM lake.ingest_progress)"
+                            R"( WHERE "partition" = 'lake.raw_events#backfill')");
     }
 };
 INSTANTIATE_TEST_SUITE_P(Catalogs, BackfillTest,

@@ -11,7 +11,7 @@
 namespace dq::materialize {
 namespace {
 
-constexpr int kFailuresToRestart = 5;  // in a row
+constexpr int kFailuresToRestart = 5;              // in a row
 constexpr std::int64_t kLongestWait = 60'000'000;  // between passes that fail
 
 std::int64_t jitter(std::int64_t bound) {
