@@ -24,6 +24,7 @@ LAYERS = {
     "rollup": "lake",
     "latest": "core vss settings",
     "materialize": "decode rollup lake blob latest",
+    "bench": "materialize",
     "maintain": "lake",
     "query": "lake latest vss",
     "segments": "core vss",
@@ -32,13 +33,13 @@ LAYERS = {
     "api": "query segments auth graphql blob ingest",
     "http": "core",
     "grpc": "core",
-    "app": "core settings engine cloudevent vss lake blob ingest decode rollup latest materialize maintain query segments"
+    "app": "core settings engine cloudevent vss lake blob ingest decode rollup latest materialize bench maintain query segments"
            " auth graphql api http grpc",
 }
 # Below the table: these never see a folder that the table would allow them through another one.
 NEVER = {"api": {"engine"}, "segments": {"engine", "lake"}}
 # SQL is written only here; engine/ prepares its own sessions.
-MAY_WRITE_SQL = {"engine", "lake", "rollup", "query", "maintain", "ingest"}
+MAY_WRITE_SQL = {"engine", "lake", "rollup", "query", "bench", "maintain", "ingest"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z_]+)/[^"]+"', re.MULTILINE)
 DEPS = re.compile(r"dq_folder\(\s*(\w+)([^)]*)\)", re.DOTALL)

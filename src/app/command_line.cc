@@ -7,11 +7,11 @@
 #include <iostream>
 
 #include "app/backfill_command.h"
-#include "app/bench_drain.h"
 #include "app/cancel_on_signal.h"
 #include "app/lake_settings.h"
 #include "app/legacy_flags.h"
 #include "app/serve.h"
+#include "bench/drain.h"
 #include "core/log.h"
 #include "core/status.h"
 #include "core/text.h"
@@ -75,17 +75,22 @@ int ingest(ingest::IngestCommand command, const std::string& settings_file) {
     return ingest::runIngest(command, settings->lake, std::cout, std::cerr);
 }
 
-int bench(const BenchDrainOptions& options, const std::string& settings_file) {
+int benchDrain(bench::DrainOptions options, const std::string& settings_file) {
     logToStderr();
     const auto settings = settings::loadSettings(settings_file, settings::processEnvironment);
-    if (!settings.ok()) {
-        std::cerr << "dq bench: " << settings.status().message() << "\n";
+    auto payloads = settings.ok() ? payloadOptions(*settings) : settings.status();
+    if (!payloads.ok()) {
+        std::cerr << "dq bench: " << payloads.status().message() << "\n";
         return 1;
     }
     setLogLevel(settings->log_level);
+    options.config = lakeConfig(*settings);
+    options.decode = decodeOptions(*settings);
+    options.materializer = materializerOptions(*settings);
+    options.materializer.payloads = *std::move(payloads);
     const Cancel cancel = Cancel::root();
     CancelOnSignal stop(cancel);
-    return benchDrain(options, *settings, cancel, std::cout, std::cerr);
+    return bench::drain(options, cancel, std::cout, std::cerr);
 }
 
 }  // namespace
@@ -129,7 +134,7 @@ int runCommandLine(int argc, char** argv) {
     backfill_line->add_flag("--restart", backfill_command.restart, "from the start, though an earlier run got further");
     backfill_line->add_option("--settings", backfill_command.settings_file, "settings file")->capture_default_str();
 
-    BenchDrainOptions drain_options;
+    bench::DrainOptions drain_options;
     std::string bench_file = "settings.yaml";
     auto* bench_command = app.add_subcommand("bench", "Measure this machine");
     bench_command->require_subcommand(1);
@@ -154,7 +159,7 @@ int runCommandLine(int argc, char** argv) {
         backfill_command.progress = isatty(STDERR_FILENO) != 0;
         return runBackfill(backfill_command);
     }
-    if (drain_command->parsed()) return bench(drain_options, bench_file);
+    if (drain_command->parsed()) return benchDrain(std::move(drain_options), bench_file);
     return serve_command->parsed() ? serve(serve_options) : ingest(std::move(ingest_command), ingest_file);
 }
 

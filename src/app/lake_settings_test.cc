@@ -105,14 +105,14 @@ TEST(LakeSettings, MaterializerOptions) {
     settings.lake_rebuild_rollup_on_boot = true;
     EXPECT_EQ(materializerOptions(settings).poll_interval, 5 * kMicrosPerSecond);
     EXPECT_EQ(materializerOptions(settings).rollup_interval, 5 * kMicrosPerSecond);
-    EXPECT_EQ(materializerOptions(settings).max_snapshot_span, 16);
+    EXPECT_EQ(materializerOptions(settings).span.max_snapshots, 0);
     EXPECT_EQ(materializerOptions(settings).limits.workers, 3);
     EXPECT_TRUE(materializerOptions(settings).rebuild_rollups);
     settings.materializer_rollup_interval = 60 * kMicrosPerSecond;
     EXPECT_EQ(materializerOptions(settings).rollup_interval, 60 * kMicrosPerSecond);
     for (const auto& [told, taken] : {std::pair<std::int64_t, int>{-1, 0}, {7, 7}, {INT64_MAX, 1'000'000}}) {
         settings.materializer_max_snapshot_span = told;
-        EXPECT_EQ(materializerOptions(settings).max_snapshot_span, taken);
+        EXPECT_EQ(materializerOptions(settings).span.max_snapshots, taken);
     }
 }
 

@@ -129,13 +129,33 @@ StatusOr<engine::Result> streamExpired(engine::Connection& connection, std::int6
                              cancel);
 }
 
+namespace {
+
+std::string rangeOf(Micros from, Micros to, std::string_view subject) {
+    std::string sql = strCat("\nFROM lake.raw_events WHERE \"time\" >= ", engine::timestampLiteral(from),
+                             " AND \"time\" < ", engine::timestampLiteral(to));
+    if (!subject.empty()) strAppend(&sql, " AND subject = ", engine::quoteLiteral(subject));
+    return sql;
+}
+
+}  // namespace
+
+StatusOr<RangeCount> countRange(engine::Connection& connection, Micros from, Micros to, std::string_view subject,
+                                const Cancel& cancel) {
+    DQ_ASSIGN_OR_RETURN(
+        auto result,
+        connection.query(strCat("SELECT count(*)::BIGINT, epoch_us(min(\"time\")), epoch_us(max(\"time\"))",
+                                rangeOf(from, to, subject)),
+                         cancel));
+    DQ_ASSIGN_OR_RETURN(auto chunk, result.next());
+    RangeCount out;
+    if (!chunk || chunk->column<std::int64_t>(0)[0] == 0) return out;
+    return RangeCount{chunk->column<std::int64_t>(0)[0], chunk->micros(1)[0], chunk->micros(2)[0]};
+}
+
 StatusOr<engine::Result> streamRange(engine::Connection& connection, Micros from, Micros to, std::string_view subject,
                                      const Cancel& cancel) {
-    std::string sql =
-        strCat("SELECT ", kFeedColumns, "\nFROM lake.raw_events WHERE \"time\" >= ", engine::timestampLiteral(from),
-               " AND \"time\" < ", engine::timestampLiteral(to));
-    if (!subject.empty()) strAppend(&sql, " AND subject = ", engine::quoteLiteral(subject));
-    return connection.stream({std::move(sql), {}}, cancel);
+    return connection.stream({strCat("SELECT ", kFeedColumns, rangeOf(from, to, subject)), {}}, cancel);
 }
 
 }  // namespace dq::lake

@@ -60,6 +60,13 @@ StatusOr<engine::Result> streamInsertions(engine::Connection& connection, std::i
 // but rows deleted since.
 StatusOr<engine::Result> streamExpired(engine::Connection& connection, std::int64_t after, std::int64_t to,
                                        const Cancel& cancel);
+// How many raw rows streamRange() would give, and their first and last event time.
+struct RangeCount {
+    std::int64_t rows = 0;
+    Micros first = 0, last = -1;
+};
+StatusOr<RangeCount> countRange(engine::Connection& connection, Micros from, Micros to, std::string_view subject,
+                                const Cancel& cancel);
 // Raw rows with from ≤ "time" < to, of one subject when it is not empty, out of the base table.
 StatusOr<engine::Result> streamRange(engine::Connection& connection, Micros from, Micros to, std::string_view subject,
                                      const Cancel& cancel);

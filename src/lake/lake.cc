@@ -1,5 +1,7 @@
 #include "lake/lake.h"
 
+#include <cstdlib>
+
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 
@@ -141,6 +143,30 @@ StatusOr<std::unique_ptr<Lakes>> Lakes::open(LakeConfig config, bool writer, Met
     }
     DQ_ASSIGN_OR_RETURN(auto connection, lakes->reader_->acquire());
     return lakes;
+}
+
+namespace {
+
+// "381.4 MiB", as the engine shows sizes.
+std::size_t parseSize(std::string_view text) {
+    const std::string copy(text);
+    char* end = nullptr;
+    const double number = std::strtod(copy.c_str(), &end);
+    const std::string_view unit = std::string_view(end).substr(*end == ' ' ? 1 : 0);
+    double scale = 1;
+    for (const std::string_view name : {"KiB", "MiB", "GiB", "TiB"}) {
+        scale *= 1024;
+        if (unit == name) return static_cast<std::size_t>(number * scale);
+    }
+    return static_cast<std::size_t>(number);
+}
+
+}  // namespace
+
+StatusOr<std::size_t> memoryLimit(engine::Connection& connection, const Cancel& cancel) {
+    DQ_ASSIGN_OR_RETURN(auto result, connection.query("SELECT current_setting('memory_limit')", cancel));
+    DQ_ASSIGN_OR_RETURN(auto chunk, result.next());
+    return chunk ? parseSize(chunk->strings(0)[0]) : 0;
 }
 
 }  // namespace dq::lake

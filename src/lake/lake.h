@@ -104,4 +104,7 @@ class Lakes {
     std::unique_ptr<Lake> reader_, writer_;
 };
 
+// The engine's memory limit in bytes, as it stands.
+absl::StatusOr<std::size_t> memoryLimit(engine::Connection& connection, const Cancel& cancel);
+
 }  // namespace dq::lake

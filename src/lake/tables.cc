@@ -193,6 +193,13 @@ Status retryOnConflict(const Cancel& cancel, const std::function<Status()>& run)
     }
 }
 
+StatusOr<bool> tableExists(engine::Connection& connection, std::string_view name, const Cancel& cancel) {
+    return exists(connection,
+                  strCat("FROM duckdb_tables() WHERE database_name = 'lake' AND schema_name = 'main' AND table_name = ",
+                         engine::quoteLiteral(name)),
+                  cancel);
+}
+
 StatusOr<BootstrapFindings> ensureDecodedTables(Lake& lake, const Cancel& cancel) {
     CatalogState state;
     {

@@ -24,6 +24,7 @@ struct BootstrapFindings {
 absl::StatusOr<BootstrapFindings> ensureDecodedTables(Lake& lake, const Cancel& cancel);
 // Creates lake.raw_events (layout and options of writer.md A7) when absent; restores a missing layout half.
 absl::Status ensureRawEvents(Lake& lake, const Cancel& cancel);
+absl::StatusOr<bool> tableExists(engine::Connection& connection, std::string_view name, const Cancel& cancel);
 // Repeats `run` up to 5 times on a commit conflict, waiting 100, 200 … 500 ms.
 absl::Status retryOnConflict(const Cancel& cancel, const std::function<absl::Status()>& run);
 

@@ -83,17 +83,6 @@ class BesideSink final : public WindowSink {
     std::string note_;
 };
 
-absl::StatusOr<bool> tableExists(engine::Connection& connection, std::string_view name, const Cancel& cancel) {
-    DQ_ASSIGN_OR_RETURN(
-        auto result,
-        connection.query(strCat("SELECT count(*)::BIGINT FROM duckdb_tables() WHERE database_name = 'lake' AND "
-                                "schema_name = 'main' AND table_name = ",
-                                engine::quoteLiteral(name)),
-                         cancel));
-    DQ_ASSIGN_OR_RETURN(auto chunk, result.next());
-    return chunk && chunk->column<std::int64_t>(0)[0] > 0;
-}
-
 class Backfill {
   public:
     Backfill(lake::Lake& lake, const decode::Options& decode, const BackfillRange& range,
@@ -116,11 +105,15 @@ class Backfill {
         {
             DQ_ASSIGN_OR_RETURN(auto connection, lake_.acquire(cancel));
             DQ_RETURN_IF_ERROR(fitToMemory(limits_, *connection, cancel));
-            DQ_ASSIGN_OR_RETURN(raw_events, tableExists(*connection, "raw_events", cancel));
-            DQ_ASSIGN_OR_RETURN(late_marks_, tableExists(*connection, "rollup_late_subjects", cancel));
+            DQ_ASSIGN_OR_RETURN(raw_events, lake::tableExists(*connection, "raw_events", cancel));
+            DQ_ASSIGN_OR_RETURN(late_marks_, lake::tableExists(*connection, "rollup_late_subjects", cancel));
             DQ_ASSIGN_OR_RETURN(const auto rows, lake::readProgress(*connection, cancel));
             if (!options_.restart) reached = reachedBefore(range_, rows.backfill);
-            if (raw_events) DQ_RETURN_IF_ERROR(count(*connection, reached, cancel));
+            if (raw_events) {
+                DQ_ASSIGN_OR_RETURN(range_count_,
+                                    lake::countRange(*connection, reached, range_.to, range_.subject, cancel));
+                progress_.total = range_count_.rows;
+            }
         }
         if (reached > range_.from)
             logInfo("backfill: going on after an earlier run", {{"reached", formatRfc3339(reached)}});
@@ -133,29 +126,12 @@ class Backfill {
     }
 
   private:
-    // Counts what is to do and finds the first event, so that empty days cost nothing.
-    Status count(engine::Connection& connection, Micros reached, const Cancel& cancel) {
-        std::string sql = strCat(
-            "SELECT count(*)::BIGINT, epoch_us(min(\"time\")), epoch_us(max(\"time\")) FROM "
-            "lake.raw_events WHERE \"time\" >= ",
-            engine::timestampLiteral(reached), " AND \"time\" < ", engine::timestampLiteral(range_.to));
-        if (!range_.subject.empty()) strAppend(&sql, " AND subject = ", engine::quoteLiteral(range_.subject));
-        DQ_ASSIGN_OR_RETURN(auto result, connection.query(sql, cancel));
-        DQ_ASSIGN_OR_RETURN(auto chunk, result.next());
-        if (!chunk) return absl::OkStatus();
-        progress_.total = chunk->column<std::int64_t>(0)[0];
-        if (progress_.total == 0) return absl::OkStatus();
-        first_ = chunk->micros(1)[0];
-        last_ = chunk->micros(2)[0];
-        return absl::OkStatus();
-    }
-
     Status pages(Micros reached, const Cancel& cancel) {
         if (progress_.total == 0) return absl::OkStatus();
-        for (Micros page = std::max(reached, first_); page <= last_;) {
+        for (Micros page = std::max(reached, range_count_.first); page <= range_count_.last;) {
             DQ_RETURN_IF_ERROR(cancel.check());
-            const Micros after = std::min({range_.to, floorToDay(page) + kMicrosPerDay, last_ + 1});
-            const bool end = after > last_;
+            const Micros after = std::min({range_.to, floorToDay(page) + kMicrosPerDay, range_count_.last + 1});
+            const bool end = after > range_count_.last;
             BesideSink sink(lake_, metrics_, clock_, late_marks_, end ? "" : noteText(range_, after));
             const auto open = [&](engine::Connection& connection) {
                 return lake::streamRange(connection, page, after, range_.subject, cancel);
@@ -205,7 +181,7 @@ class Backfill {
     MaterializerMetrics metrics_;
     SpanWriter span_;
     bool late_marks_ = false;
-    Micros first_ = 0, last_ = -1;
+    lake::RangeCount range_count_;  // what is to do: empty days cost nothing
     BackfillProgress progress_;
     BackfillResult result_;
 };

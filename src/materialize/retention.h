@@ -27,11 +27,6 @@ class Retention {
     void run(const Cancel& cancel);
 
   private:
-    absl::StatusOr<std::int64_t> pruneTable(engine::Connection& connection, std::string_view table, Micros cutoff,
-                                            const Cancel& cancel);
-    absl::StatusOr<std::int64_t> remove(engine::Connection& connection, const std::string& sql, const Cancel& cancel);
-    absl::StatusOr<std::int64_t> pruneAll(const Cancel& cancel);
-
     lake::Lake& lake_;
     Micros keep_;
     MaterializerMetrics& metrics_;

@@ -1,7 +1,6 @@
 #include "materialize/span.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "core/status.h"
 #include "lake/window.h"
@@ -13,27 +12,11 @@ constexpr std::size_t kMebibyte = 1u << 20;
 constexpr std::size_t kSmallestWindow = 1000;  // raw rows: windows are not halved below
 constexpr int kFailuresToHalve = 3, kMostHalvings = 10;
 
-// "381.4 MiB", as the engine shows sizes.
-std::size_t parseSize(std::string_view text) {
-    const std::string copy(text);
-    char* end = nullptr;
-    const double number = std::strtod(copy.c_str(), &end);
-    const std::string_view unit = std::string_view(end).substr(*end == ' ' ? 1 : 0);
-    double scale = 1;
-    for (const std::string_view name : {"KiB", "MiB", "GiB", "TiB"}) {
-        scale *= 1024;
-        if (unit == name) return static_cast<std::size_t>(number * scale);
-    }
-    return static_cast<std::size_t>(number);
-}
-
 }  // namespace
 
 absl::Status fitToMemory(SpanLimits& limits, engine::Connection& connection, const Cancel& cancel) {
     if (limits.window_bytes == 0) {
-        DQ_ASSIGN_OR_RETURN(auto result, connection.query("SELECT current_setting('memory_limit')", cancel));
-        DQ_ASSIGN_OR_RETURN(auto chunk, result.next());
-        const std::size_t limit = chunk ? parseSize(chunk->strings(0)[0]) : 0;
+        DQ_ASSIGN_OR_RETURN(const std::size_t limit, lake::memoryLimit(connection, cancel));
         limits.window_bytes = std::clamp(limit / 3, 16 * kMebibyte, 128 * kMebibyte);
     }
     if (limits.pipeline_bytes == 0) limits.pipeline_bytes = std::max(limits.window_bytes / 2, kMebibyte);

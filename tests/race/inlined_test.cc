@@ -11,8 +11,8 @@ namespace dq::race {
 namespace {
 
 using InlinedTest = RaceTest;
-INSTANTIATE_TEST_SUITE_P(Catalogs, InlinedTest,
-                         testing::Values(lake::CatalogKind::kFile, lake::CatalogKind::kPostgres), lake::catalogName);
+INSTANTIATE_TEST_SUITE_P(Catalogs, InlinedTest, testing::Values(lake::CatalogKind::kFile, lake::CatalogKind::kPostgres),
+                         lake::catalogName);
 
 Status flushInlined(engine::Connection& connection) {
     DQ_ASSIGN_OR_RETURN(auto transaction, engine::Transaction::begin(connection));

@@ -1,4 +1,4 @@
-#include "app/bench_drain.h"
+#include "bench/drain.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -9,7 +9,6 @@
 #include <fstream>
 #include <ostream>
 
-#include "app/lake_settings.h"
 #include "core/status.h"
 #include "core/text.h"
 #include "engine/database.h"
@@ -17,7 +16,7 @@
 #include "lake/lake.h"
 #include "materialize/materializer.h"
 
-namespace dq::app {
+namespace dq::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -168,22 +167,18 @@ void printPhases(const Metrics& metrics, std::ostream& out) {
     }
 }
 
-Status run(const BenchDrainOptions& options, const settings::Settings& settings, const Cancel& cancel,
-           std::ostream& out) {
+Status run(const DrainOptions& options, const Cancel& cancel, std::ostream& out) {
     const TemporaryFolder folder;
     if (folder.path().empty()) return absl::UnavailableError("no temporary folder can be made");
     DQ_RETURN_IF_ERROR(copyLake(options.lake, folder.path()));
-    lake::LakeConfig config = lakeConfig(settings);
+    lake::LakeConfig config = options.config;
     config.catalog_dsn = (folder.path() / "catalog.ducklake").string();
     config.data_path = (folder.path() / "lakedata").string();
     config.read_only = false;
     Metrics metrics;
     DQ_ASSIGN_OR_RETURN(auto lakes, lake::Lakes::open(config, true, &metrics));
     {
-        materialize::MaterializerOptions materializing = materializerOptions(settings);
-        DQ_ASSIGN_OR_RETURN(materializing.payloads, payloadOptions(settings));
-        materialize::Materializer materializer(lakes->writer(), decodeOptions(settings), std::move(materializing),
-                                               metrics);
+        materialize::Materializer materializer(lakes->writer(), options.decode, options.materializer, metrics);
         DQ_RETURN_IF_ERROR(materializer.prepare(cancel));
         auto start = Clock::now();
         double cpu = cpuSeconds();
@@ -219,14 +214,13 @@ Status run(const BenchDrainOptions& options, const settings::Settings& settings,
 
 }  // namespace
 
-int benchDrain(const BenchDrainOptions& options, const settings::Settings& settings, const Cancel& cancel,
-               std::ostream& out, std::ostream& err) {
+int drain(const DrainOptions& options, const Cancel& cancel, std::ostream& out, std::ostream& err) {
     out.precision(3);
     out << std::fixed;
-    const Status status = run(options, settings, cancel, out);
+    const Status status = run(options, cancel, out);
     if (status.ok()) return 0;
     err << "dq bench drain: " << status.message() << "\n";
     return 1;
 }
 
-}  // namespace dq::app
+}  // namespace dq::bench
