@@ -54,13 +54,11 @@ fn answer(status: ObjectStatus, message: &str) -> ObjectAnswer {
     ObjectAnswer { status, message: clean(message), bytes: Vec::new() }
 }
 
+/// A bucket that is not there says nothing about its objects.
+const NO_BUCKET: [&str; 4] =
+    ["NoSuchBucket", "ContainerNotFound", "ContainerBeingDeleted", "specified bucket does not exist"];
+
 fn failure(error: &Error) -> ObjectAnswer {
-    let status = match error {
-        Error::NotFound { .. } => ObjectStatus::Missing,
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => ObjectStatus::Denied,
-        Error::InvalidPath { .. } => ObjectStatus::InvalidKey,
-        _ => ObjectStatus::Unavailable,
-    };
     // The source chain of an HTTP error is where the reason stands.
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
@@ -68,6 +66,13 @@ fn failure(error: &Error) -> ObjectAnswer {
         text = format!("{text}: {cause}");
         source = cause.source();
     }
+    let status = match error {
+        Error::NotFound { .. } if NO_BUCKET.iter().any(|code| text.contains(code)) => ObjectStatus::Unavailable,
+        Error::NotFound { .. } => ObjectStatus::Missing,
+        Error::PermissionDenied { .. } => ObjectStatus::Denied,
+        Error::InvalidPath { .. } => ObjectStatus::InvalidKey,
+        _ => ObjectStatus::Unavailable,
+    };
     answer(status, &text)
 }
 

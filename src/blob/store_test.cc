@@ -136,6 +136,18 @@ TEST_F(S3Test, Acceptance20_ClassesByStatus) {
     }
 }
 
+// A wrong bucket or wrong credentials say nothing about the object: no row may be dropped for them.
+TEST_F(S3Test, AMissingBucketAndBadCredentialsAreTransient) {
+    for (const auto& [status, body] :
+         {std::pair{404, "<Error><Code>NoSuchBucket</Code></Error>"}, std::pair{401, "<Error/>"}}) {
+        const FakeS3 server([status = status, body = body](int, const std::string&, const std::string&) {
+            return FakeS3::Answer{status, body, false, false};
+        });
+        const auto got = open(server)->get(kKey, kObjectLimit, Cancel::root()).status();
+        EXPECT_EQ(problemOf(got), Problem::kTransient) << status << " " << got;
+    }
+}
+
 TEST_F(S3Test, Acceptance20_TheAnnouncedLengthIsCheckedBeforeReading) {
     const FakeS3 server([](int, const std::string&, const std::string&) {
         return FakeS3::Answer{200, std::string(100, 'x'), false, false};
