@@ -1,5 +1,7 @@
 #include "materialize/span.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 
 #include "core/status.h"
@@ -17,9 +19,9 @@ constexpr int kFailuresToHalve = 3, kMostHalvings = 10;
 absl::Status fitToMemory(SpanLimits& limits, engine::Connection& connection, const Cancel& cancel) {
     if (limits.window_bytes == 0) {
         DQ_ASSIGN_OR_RETURN(const std::size_t limit, lake::memoryLimit(connection, cancel));
-        limits.window_bytes = std::clamp(limit / 3, 16 * kMebibyte, 128 * kMebibyte);
+        limits.window_bytes = std::clamp(limit * 3 / 10, 16 * kMebibyte, 128 * kMebibyte);
     }
-    if (limits.pipeline_bytes == 0) limits.pipeline_bytes = std::max(limits.window_bytes / 2, kMebibyte);
+    if (limits.pipeline_bytes == 0) limits.pipeline_bytes = std::max(limits.window_bytes / 4, kMebibyte);
     return absl::OkStatus();
 }
 
@@ -89,6 +91,7 @@ absl::StatusOr<SpanResult> SpanWriter::write(const Open& open, WindowSink& sink,
                 const int index = result.intermediate_windows++;
                 if (limits.after_window) DQ_RETURN_IF_ERROR(limits.after_window(index));
                 window = std::make_unique<Window>();
+                malloc_trim(0);  // a window's blocks go back to the system before the next one fills as much again
                 halvings = halved(halvings);
             }
             window->add(**page, row);
