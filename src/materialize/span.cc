@@ -19,7 +19,7 @@ constexpr int kFailuresToHalve = 3, kMostHalvings = 10;
 absl::Status fitToMemory(SpanLimits& limits, engine::Connection& connection, const Cancel& cancel) {
     if (limits.window_bytes == 0) {
         DQ_ASSIGN_OR_RETURN(const std::size_t limit, lake::memoryLimit(connection, cancel));
-        limits.window_bytes = std::clamp(limit * 3 / 10, 16 * kMebibyte, 128 * kMebibyte);
+        limits.window_bytes = std::clamp(limit / 4, 16 * kMebibyte, 128 * kMebibyte);
     }
     if (limits.pipeline_bytes == 0) limits.pipeline_bytes = std::max(limits.window_bytes / 4, kMebibyte);
     return absl::OkStatus();

@@ -23,7 +23,7 @@ struct SpanLimits {
     std::function<absl::Status(int window)> after_window;
 };
 
-// Chooses what was left open: a window may take three tenths of the engine's memory limit, what is decoded ahead a
+// Chooses what was left open: a window may take a quarter of the engine's memory limit, what is decoded ahead a
 // quarter of that, between 16 and 128 MiB; larger windows write fewer and larger files.
 absl::Status fitToMemory(SpanLimits& limits, engine::Connection& connection, const Cancel& cancel);
 
