@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "core/log.h"
 #include "core/status.h"
 #include "core/text.h"
 #include "reader.h"
@@ -43,7 +44,8 @@ void Maintainer::run(const Cancel& stop) {
 }
 
 void Maintainer::round() {
-    const auto outcome = [&](const Status& status) {
+    const auto outcome = [&](std::string_view what, const Status& status) {
+        logInfo("maintenance", {{"what", what}, {"error", status.message()}});
         if (status.ok()) {
             ++done_;
         } else if (engine::errorClass(status) == engine::ErrorClass::kConflict) {
@@ -53,18 +55,18 @@ void Maintainer::round() {
             reviveEngine(lake_, status);
         }
     };
-    outcome(call("CALL ducklake_flush_inlined_data('lake')"));
-    outcome(call("CALL ducklake_merge_adjacent_files('lake')"));
-    outcome(call(
-        strCat("CALL ducklake_rewrite_data_files('lake', delete_threshold => ", below(2) == 0 ? "0.95" : "0.1", ")")));
+    outcome("flush", call("CALL ducklake_flush_inlined_data('lake')"));
+    outcome("merge", call("CALL ducklake_merge_adjacent_files('lake')"));
+    outcome("rewrite", call(strCat("CALL ducklake_rewrite_data_files('lake', delete_threshold => ",
+                                   below(2) == 0 ? "0.95" : "0.1", ")")));
     const auto withConnection = [&](Status (Maintainer::*what)(engine::Connection&)) -> Status {
         DQ_ASSIGN_OR_RETURN(auto connection, lake_.acquire());
         return (this->*what)(*connection);
     };
-    outcome(withConnection(&Maintainer::expire));
-    if (deletes_ && below(4) == 0) outcome(withConnection(&Maintainer::deleteDecoded));
-    outcome(call(
-        strCat("CALL ducklake_cleanup_old_files('lake', older_than => now() - INTERVAL ", 1 + below(4), " SECOND)")));
+    outcome("expire", withConnection(&Maintainer::expire));
+    if (deletes_ && below(4) == 0) outcome("delete", withConnection(&Maintainer::deleteDecoded));
+    outcome("clean up", call(strCat("CALL ducklake_cleanup_old_files('lake', older_than => now() - INTERVAL ",
+                                    1 + below(4), " SECOND)")));
 }
 
 Status Maintainer::call(const std::string& statement) {

@@ -1,5 +1,6 @@
 #include "reader.h"
 
+#include "core/log.h"
 #include "core/status.h"
 #include "core/text.h"
 
@@ -138,6 +139,7 @@ void Reader::run(const Cancel& stop, const std::function<void(const std::string&
     while (!stop.cancelled()) {
         const auto found = look();
         if (!found.ok()) {
+            logInfo("read cut short", {{"error", found.status().message()}});
             ++errors_[std::string(found.status().message().substr(0, 400))];
             reviveEngine(lake_, found.status());
         } else if (!found->empty()) {
