@@ -7,6 +7,7 @@
 #include "core/status.h"
 #include "engine/database.h"
 #include "engine/error_internal.h"
+#include "engine/row_source.h"
 #include "engine/statement.h"
 
 namespace dq::engine {
@@ -63,9 +64,8 @@ void storeString(duckdb_vector vector, duckdb_string_t* data, idx_t row, std::st
         duckdb_unsafe_vector_assign_string_element_len(vector, row, text.data(), text.size());
         return;
     }
-    std::memset(&slot, 0, sizeof(slot));
-    slot.value.inlined.length = static_cast<std::uint32_t>(text.size());
-    if (!text.empty()) std::memcpy(slot.value.inlined.inlined, text.data(), text.size());
+    const Text in_place(text);
+    std::memcpy(&slot, &in_place, sizeof slot);
 }
 
 bool fits(std::string_view text) { return text.size() <= std::numeric_limits<std::uint32_t>::max(); }

@@ -71,6 +71,8 @@ ErrorClass errorClass(const absl::Status& status) {
     return ErrorClass::kOther;
 }
 
+bool isEngineError(const absl::Status& status) { return status.GetPayload(kPayload).has_value(); }
+
 absl::Status makeClassifiedError(ErrorClass error_class, int type, std::string_view message) {
     std::string text = cleanMessage(message);
     if (text.empty()) text = "engine error without a message";

@@ -33,6 +33,8 @@ enum class ErrorClass {
 };
 
 ErrorClass errorClass(const absl::Status& status);
+// True for an error that engine/ made.
+bool isEngineError(const absl::Status& status);
 std::string_view errorClassName(ErrorClass error_class);
 
 // `type` is a duckdb_error_type. The message is cut to its first lines (a commit error may carry a statement of

@@ -141,8 +141,8 @@ Status seedProgress(engine::Connection& connection, BaseState base, const Cancel
 
 Status storeMarker(Lake& lake, engine::Connection& connection, std::string_view key, std::string_view value,
                    const Cancel& cancel) {
-    std::lock_guard commit(lake.commitLock());
     return retryOnConflict(cancel, [&]() -> Status {
+        std::lock_guard commit(lake.commitLock());
         DQ_ASSIGN_OR_RETURN(auto transaction, Transaction::begin(connection));
         DQ_RETURN_IF_ERROR(connection.execute(touchLeaseSql(), cancel).status());
         DQ_ASSIGN_OR_RETURN(

@@ -20,8 +20,8 @@ std::string orphans(std::string_view rollup, std::string_view base, Micros cutof
 StatusOr<std::int64_t> remove(Lake& lake, engine::Connection& connection, const std::string& sql,
                               const Cancel& cancel) {
     std::int64_t removed = 0;
-    std::lock_guard commit(lake.commitLock());
     const Status done = retryOnConflict(cancel, [&]() -> Status {
+        std::lock_guard commit(lake.commitLock());
         DQ_ASSIGN_OR_RETURN(auto transaction, engine::Transaction::begin(connection));
         DQ_ASSIGN_OR_RETURN(removed, connection.execute(sql, cancel));
         if (removed == 0) return absl::OkStatus();  // rolled back: no snapshot for nothing

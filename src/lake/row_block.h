@@ -1,5 +1,5 @@
 // Decoded rows of a piece of the feed in compact form: what the rows of one raw event share is stored once, texts are
-// stored once per block. About 45 bytes per signal row, where a row of the table takes 400.
+// stored once per block. 32 bytes per signal row, and its part of what is shared.
 //
 //   RowBlock block;
 //   block.addSignal(row); … ; block.addEvent(event, tags); … ; block.seal();

@@ -14,10 +14,10 @@ using engine::RowChunk;
 using engine::RowSource;
 using engine::Text;
 
-// Small buckets share a morsel: the engine calls once per morsel and chunk.
 constexpr std::size_t kBuckets = 256;  // of subjects, see core/hash.h
+// Small buckets share a morsel: the engine calls once per morsel and chunk.
 constexpr std::size_t kMorselRows = 4096;
-// A partitioned insert buffers its rows, about 350 bytes each: this many are 70 MB.
+// A partitioned insert buffers its rows, texts and all, until the statement ends.
 constexpr std::size_t kGroupRows = 200'000;
 
 const SignalRest& restOf(const RowBlock& block, const SignalCells& cells) {

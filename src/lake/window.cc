@@ -150,8 +150,8 @@ class WindowTransaction {
             .status();
     }
 
-    // All probes come before the first insert: what this transaction has written would be read by each later probe,
-    // file by file.
+    // All probes of a table come before its first insert: what this transaction has written would be read by each
+    // later probe, file by file.
     template <typename Rows>
     Status insert(std::string_view table, std::string_view columns, const Rows& rows) {
         if (plan_.anti_join) {
@@ -195,8 +195,7 @@ class WindowTransaction {
                 for (idx_t i = 0; i < chunk->size(); ++i) out.push_back(row[i]);
             }
         }
-        std::sort(out.begin(), out.end());
-        out.erase(std::unique(out.begin(), out.end()), out.end());
+        std::sort(out.begin(), out.end());  // threads deliver them in any order
         return out;
     }
 

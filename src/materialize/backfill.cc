@@ -1,8 +1,8 @@
 #include "materialize/backfill.h"
 
 #include <algorithm>
-#include <random>
 
+#include "core/backoff.h"
 #include "core/log.h"
 #include "core/status.h"
 #include "core/text.h"
@@ -19,6 +19,7 @@ namespace {
 using lake::WindowResult;
 
 constexpr std::int64_t kGiveUp = 3'600'000'000;  // conflicts in a row for so long
+constexpr std::int64_t kFirstBackoff = 50'000, kLongestBackoff = 5'000'000;
 
 // What a run is about, as noted with its finished pages: `<from>|<to>|<subject>|<reached>`, times in µs.
 std::string noteText(const BackfillRange& range, Micros reached) {
@@ -65,17 +66,11 @@ class BesideSink final : public WindowSink {
                 return outcome.status;
             metrics_.lost_races.Add({{"reason", "conflict"}}).Increment();
             if (clock_.steadyMicros() - start >= kGiveUp) return outcome.status;
-            if (backoffCancelled(attempt, cancel)) return cancel.check();
+            if (cancel.waitFor(backoffMicros(kFirstBackoff, kLongestBackoff, attempt))) return cancel.check();
         }
     }
 
   private:
-    static bool backoffCancelled(int attempt, const Cancel& cancel) {
-        static thread_local std::minstd_rand random{std::random_device{}()};
-        const std::int64_t bound = std::min<std::int64_t>(std::int64_t{50'000} << std::min(attempt, 10), 5'000'000);
-        return cancel.waitFor(std::uniform_int_distribution<std::int64_t>(0, bound)(random));
-    }
-
     lake::Lake& lake_;
     MaterializerMetrics& metrics_;
     const Clock& clock_;
@@ -152,10 +147,14 @@ class Backfill {
 
     // Both rollups follow the rows: by the owner of the lease, or here when there is none.
     Status rollups(const Cancel& cancel) {
-        if (result_.signals + result_.events == 0) return absl::OkStatus();
+        rollup::Rollup signals(lake_, rollup::Side::kSignals), events(lake_, rollup::Side::kEvents);
         Writer writer(lake_, metrics_, {.takeover_micros = INT64_MAX / 2}, clock_);
         {
             DQ_ASSIGN_OR_RETURN(auto connection, lake_.acquire(cancel));
+            // Marks of an earlier run that was cut short count as well.
+            DQ_ASSIGN_OR_RETURN(const bool some_signals, signals.hasWork(*connection, cancel));
+            DQ_ASSIGN_OR_RETURN(const bool some_events, events.hasWork(*connection, cancel));
+            if (!some_signals && !some_events) return absl::OkStatus();
             DQ_ASSIGN_OR_RETURN(const auto rows, lake::readProgress(*connection, cancel));
             DQ_ASSIGN_OR_RETURN(const bool owner, writer.own(*connection, rows.lease.value_or(""), cancel));
             if (!owner) {
@@ -163,7 +162,6 @@ class Backfill {
                 return absl::OkStatus();
             }
         }
-        rollup::Rollup signals(lake_, rollup::Side::kSignals), events(lake_, rollup::Side::kEvents);
         Status status = signals.flush(cancel).status();
         if (const Status other = events.flush(cancel).status(); status.ok()) status = other;
         writer.release();

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <thread>
 
 #include "engine/fault.h"
@@ -105,12 +106,9 @@ TEST_P(BackfillTest, GoesOnWhereAnEarlierRunStopped) {
     EXPECT_EQ(run(kStart, to, options, "", cancel).status().code(), absl::StatusCode::kCancelled);
     EXPECT_EQ(count("signals"), 4);
     EXPECT_NE(note(), "");
-    // Another range is another run.
     EXPECT_EQ(run(kStart, kStart + kHour)->raw_rows, 2);
+    // Another range has taken the note's place, so this one begins anew, and is cut short again.
     pages = 0;
-    options.progress = [&](const BackfillProgress&) {
-        if (++pages == 2) cancel.cancel();
-    };
     const Cancel again = Cancel::root();
     options.progress = [&](const BackfillProgress&) {
         if (++pages == 2) again.cancel();
@@ -127,14 +125,43 @@ TEST_P(BackfillTest, GoesOnWhereAnEarlierRunStopped) {
     EXPECT_EQ(rollupDifference(), "");
 }
 
+// Cancelled at one statement after the other: whole windows are at rest, or nothing of them.
 TEST_P(BackfillTest, Acceptance34_AStopLeavesNoPartialTransaction) {
+    class CancelAt : public engine::FaultInjector {
+      public:
+        CancelAt(int nth, const Cancel& cancel) : nth_(nth), cancel_(cancel) {}
+        Status before(engine::Call call, std::string_view) override {
+            if (call == engine::Call::kStatement && calls_++ == nth_) cancel_.cancel();
+            return absl::OkStatus();
+        }
+        Status after(engine::Call, std::string_view) override { return absl::OkStatus(); }
+
+      private:
+        const int nth_;
+        const Cancel cancel_;
+        std::atomic<int> calls_{0};
+    };
+    boot();
     append(readings(1, 40, kStart));
-    const Cancel cancel = Cancel::root();
-    cancel.cancel();
-    const auto stopped = run(kStart, kStart + kHour, {}, "", cancel);
-    EXPECT_EQ(stopped.status().code(), absl::StatusCode::kCancelled);
+    int stopped = 0;
+    std::int64_t before = 0;
+    for (int nth = 0; nth < 400; nth += 9) {
+        const Cancel cancel = Cancel::root();
+        CancelAt fault(nth, cancel);
+        const engine::FaultScope scope(fault);
+        const auto result = run(kStart, kStart + kHour, {}, "", cancel);
+        if (result.ok()) break;
+        ++stopped;
+        EXPECT_EQ(result.status().code(), absl::StatusCode::kCancelled) << result.status();
+        const std::int64_t rows = count("signals");
+        EXPECT_EQ(rows % 4, 0) << nth;
+        EXPECT_GE(rows, before);
+        before = rows;
+    }
+    EXPECT_GT(stopped, 5);
     ASSERT_TRUE(run(kStart, kStart + kHour).ok());
     EXPECT_EQ(count("signals"), 40);
+    EXPECT_EQ(rollupDifference(), "");
 }
 
 // The live writer keeps its lease and never sees a fenced window; rows land once whoever writes them first.

@@ -59,7 +59,7 @@ Materializer::Materializer(lake::Lake& lake, decode::Options decode, Materialize
     if (options_.poll_interval <= 0) options_.poll_interval = 15'000'000;
     if (options_.rollup_interval <= 0) options_.rollup_interval = options_.poll_interval;
     if (options_.retention > 0)
-        retention_.emplace(lake, options_.retention, metrics_, clock, [this] { return writer_.owner(); });
+        retention_.emplace(lake, options_.retention, metrics_, clock, [this] { return alone_.load(); });
 }
 
 Materializer::~Materializer() = default;
@@ -88,7 +88,7 @@ absl::StatusOr<PassResult> Materializer::pass(const Cancel& cancel) {
     DQ_ASSIGN_OR_RETURN(const std::int64_t head, lake::headSnapshot(*connection, cancel));
     metrics_.head.Set(static_cast<double>(head));
     if (idle_ && head == last_head_) {  // nothing was committed since the last look
-        if (writer_.owner() || no_table_) reporter_.note(cursor_, /*caught_up=*/true, cancel);
+        report(/*caught_up=*/true, cancel);
         return PassResult{.state = no_table_ ? PassResult::State::kNoTable : PassResult::State::kCaughtUp};
     }
     idle_ = false;
@@ -100,6 +100,7 @@ absl::StatusOr<PassResult> Materializer::pass(const Cancel& cancel) {
         return cursor.status();
     }
     cursor_ = *cursor;
+    last_lease_ = rows.lease.value_or("");
     metrics_.cursor.Set(static_cast<double>(cursor_));
     DQ_ASSIGN_OR_RETURN(const auto list, lake::snapshotsAfter(*connection, cursor_, cancel));
     if (!list.raw_events_exists) {
@@ -110,14 +111,14 @@ absl::StatusOr<PassResult> Materializer::pass(const Cancel& cancel) {
         idle_ = true;
         no_table_ = true;
         last_head_ = head;
+        report(/*caught_up=*/true, cancel);
         return PassResult{.state = PassResult::State::kNoTable};
     }
-    return decodeFrom(connection, cursor_, rows.lease.value_or(""), list, cancel);
+    return decodeFrom(connection, cursor_, list, cancel);
 }
 
 absl::StatusOr<PassResult> Materializer::decodeFrom(engine::Pool::Lease& connection, std::int64_t cursor,
-                                                    const std::string& stored_lease, const lake::SnapshotList& list,
-                                                    const Cancel& cancel) {
+                                                    const lake::SnapshotList& list, const Cancel& cancel) {
     const std::int64_t head = list.snapshots.empty() ? cursor : list.snapshots.back().id;
     const std::optional<SpanSource> source = chooseSpan(list, cursor, options_.span);
     if (!source) {
@@ -126,19 +127,22 @@ absl::StatusOr<PassResult> Materializer::decodeFrom(engine::Pool::Lease& connect
         caughtUp(head, cancel);
         return PassResult{.state = PassResult::State::kCaughtUp};
     }
-    DQ_ASSIGN_OR_RETURN(const bool owner, writer_.own(*connection, stored_lease, cancel));
+    DQ_ASSIGN_OR_RETURN(const bool owner, writer_.own(*connection, last_lease_, cancel));
+    alone_ = owner;
     if (!owner) {
         reporter_.withhold();
         return PassResult{.state = PassResult::State::kStandby};
     }
+    last_lease_ = writer_.lease();
     metrics_.commit_lag.Set(static_cast<double>(clock_.now() - list.snapshots.front().committed) / 1e6);
-    reporter_.note(cursor, /*caught_up=*/false, cancel);
+    report(/*caught_up=*/false, cancel);
     const std::int64_t start = clock_.steadyMicros();
     DQ_ASSIGN_OR_RETURN(const SpanResult span, writeSpan(*source, cancel));
     if (span.lost_race) return PassResult{.state = PassResult::State::kLostRace};
+    last_lease_ = writer_.lease();
     cursor_ = source->to;
     countSpan(*source, span, list, clock_.steadyMicros() - start);
-    reporter_.note(cursor_, /*caught_up=*/false, cancel);
+    report(/*caught_up=*/false, cancel);
     return PassResult{.rows = span.raw_rows,
                       .state = PassResult::State::kProgress,
                       .intermediate_windows = span.intermediate_windows};
@@ -199,6 +203,7 @@ absl::Status Materializer::skipEmpty(engine::Connection& connection, std::int64_
     plan.move = lake::CursorMove{from, to};
     DQ_ASSIGN_OR_RETURN(const Commit outcome, writer_.commit(connection, empty, plan, cancel));
     if (outcome == Commit::kCommitted) {
+        last_lease_ = writer_.lease();
         cursor_ = to;
         metrics_.cursor.Set(static_cast<double>(to));
     }
@@ -212,7 +217,16 @@ void Materializer::caughtUp(std::int64_t head, const Cancel& cancel) {
     idle_ = true;
     // Never above the cursor, though the feed up to the head was seen empty: after a restart the cursor would look
     // expired.
-    reporter_.note(cursor_, /*caught_up=*/true, cancel);
+    report(/*caught_up=*/true, cancel);
+}
+
+void Materializer::report(bool caught_up, const Cancel& cancel) {
+    alone_ = writer_.mayOwn(last_lease_);
+    if (alone_) {
+        reporter_.note(cursor_, caught_up, cancel);
+    } else {
+        reporter_.withhold();
+    }
 }
 
 absl::StatusOr<std::int64_t> Materializer::prune(const Cancel& cancel) {

@@ -8,7 +8,8 @@
 //   DQ_RETURN_IF_ERROR(materializer.prepare(cancel));    // schema
 //   Status ended = materializer.run(cancel);              // until cancelled (OK), or until it failed for an hour
 //
-// Threads: one at a time. Errors of a pass are retried by run(); tests call pass() and drain() themselves.
+// Threads: one at a time, except cursor() and prune(). Errors of a pass are retried by run(); tests call pass() and
+// drain() themselves.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -73,8 +74,7 @@ class Materializer {
 
   private:
     absl::StatusOr<PassResult> decodeFrom(engine::Pool::Lease& connection, std::int64_t cursor,
-                                          const std::string& stored_lease, const lake::SnapshotList& list,
-                                          const Cancel& cancel);
+                                          const lake::SnapshotList& list, const Cancel& cancel);
     absl::StatusOr<SpanResult> writeSpan(const SpanSource& source, const Cancel& cancel);
     void countSpan(const SpanSource& source, const SpanResult& span, const lake::SnapshotList& list, std::int64_t took);
     // Seeds missing rows and reads them again.
@@ -82,6 +82,8 @@ class Materializer {
                                           const Cancel& cancel);
     absl::Status skipEmpty(engine::Connection& connection, std::int64_t from, std::int64_t to, const Cancel& cancel);
     void caughtUp(std::int64_t head, const Cancel& cancel);
+    // Reports the cursor, unless another writer is at work: its position is the one that counts.
+    void report(bool caught_up, const Cancel& cancel);
     absl::Status flushIfDue(const Cancel& cancel);
     // kOwner: this process owns the lease, or has just taken it since marks of an earlier life wait.
     enum class FlushRight { kNothingToDo, kOwner, kNotYet };
@@ -104,6 +106,9 @@ class Materializer {
     SpanWriter span_;
     ProgressReporter reporter_;
     std::optional<Retention> retention_;
+    std::string last_lease_;  // as read or written last
+    // This process owns the lease, or nobody does: it may report and prune. Read by the pruning thread.
+    std::atomic<bool> alone_ = false;
 
     std::atomic<std::int64_t> cursor_ = 0;
     std::int64_t last_head_ = -1, flushed_head_ = -1;

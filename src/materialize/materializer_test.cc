@@ -211,6 +211,35 @@ TEST_P(MaterializeTest, Acceptance48_PruneAndWindowsDoNotFailEachOther) {
     EXPECT_EQ(metric(R"(dq_materializer_lost_races_total{reason="conflict"})"), -1);
 }
 
+// Two reporters of one consumer row fail each other, and a standby's position is not the one that counts.
+TEST_P(MaterializeTest, AStandbyReportsAndPrunesOnlyOnceTheOwnerIsSilent) {
+    if (GetParam() == lake::CatalogKind::kFile) GTEST_SKIP() << "a file catalog admits one process";
+    boot();
+    append({statusRow(1, "a", kStart, "speed", 1)});
+    drain();
+    lake_->run("UPDATE meta.din_consumer_progress SET updated_at = TIMESTAMPTZ 'epoch'");
+    const auto stamped = [&] {
+        return lake_->value("SELECT updated_at > TIMESTAMPTZ '2000-01-01' FROM meta.din_consumer_progress") == "true";
+    };
+    Metrics metrics;
+    Materializer standby(lake_->writer(), decode_, {}, metrics, clock_);
+    ASSERT_TRUE(standby.prepare(Cancel::root()).ok());
+    for (int poll = 0; poll < 2; ++poll) {  // caught up, though: the owner has decoded everything
+        EXPECT_EQ(standby.pass(Cancel::root())->state, PassResult::State::kCaughtUp);
+        EXPECT_FALSE(stamped());
+        clock_.advance(10 * kMicrosPerSecond);
+    }
+    append({statusRow(1, "b", kStart, "speed", 2)});
+    drain();  // the owner lives: its lease has another text
+    lake_->run("UPDATE meta.din_consumer_progress SET updated_at = TIMESTAMPTZ 'epoch'");
+    clock_.advance(25 * kMicrosPerSecond);
+    EXPECT_EQ(standby.pass(Cancel::root())->state, PassResult::State::kCaughtUp);
+    EXPECT_FALSE(stamped());
+    clock_.advance(31 * kMicrosPerSecond);
+    EXPECT_EQ(standby.pass(Cancel::root())->state, PassResult::State::kCaughtUp);
+    EXPECT_TRUE(stamped());
+}
+
 // Operators' alerts rely on absence in a process that only answers queries.
 TEST_P(MaterializeTest, Acceptance15_SeriesExistOnlyWithAMaterializer) {
     EXPECT_EQ(Metrics().render().find("dq_materializer_"), std::string::npos);

@@ -35,7 +35,9 @@ MaterializerMetrics::MaterializerMetrics(Metrics& m)
       lost_races(m.counters("dq_materializer_lost_races_total", "Commits lost to another writer, by reason")),
       standby(m.gauge("dq_materializer_standby", "1 while another writer owns the lease")),
       landed_commits(
-          m.counter("dq_materializer_landed_commits_total", "Commits that reported an error and had landed")) {}
+          m.counter("dq_materializer_landed_commits_total", "Commits that reported an error and had landed")),
+      poison_recycles(
+          m.counter("dq_duckdb_poison_recycles_total", "Idle-pool recycles after an aborted catalog session")) {}
 
 void MaterializerMetrics::observePhase(const char* phase_name, double seconds) {
     phase.Add({{"phase", phase_name}}, prometheus::Histogram::BucketBoundaries(exponentialBuckets(0.01, 2, 16)))

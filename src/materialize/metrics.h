@@ -32,6 +32,7 @@ struct MaterializerMetrics {
     prometheus::Family<prometheus::Counter>& lost_races;
     prometheus::Gauge& standby;
     prometheus::Counter& landed_commits;
+    prometheus::Counter& poison_recycles;  // shared with the reading side
 
     void observePhase(const char* phase_name, double seconds);
 };

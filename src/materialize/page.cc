@@ -102,7 +102,7 @@ absl::StatusOr<std::unique_ptr<Page>> PageDecoder::decode(const engine::Chunk& c
         if (!columns.headerComplete(row) || !columns.payload(row).empty() || columns.index_key[row].empty()) continue;
         // Rows that routing ignores need no payload.
         if (!decoder_.wants(columns.type[row], columns.subject[row])) continue;
-        if (payloads_.isPayload(columns.index_key[row]))
+        if (payloads_.isPayload(columns.id[row], columns.index_key[row]))
             requests_.push_back({row, columns.id[row], columns.index_key[row]});
     }
     std::size_t used = 0, request = 0;

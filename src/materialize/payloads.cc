@@ -25,11 +25,13 @@ struct Fetched {
 
 }  // namespace
 
-bool Payloads::isPayload(std::string_view key) {
+bool Payloads::isPayload(std::string_view id, std::string_view key) {
     if (key.empty()) return false;
     if (key.starts_with(blob::kPayloadPrefix) && blob::checkKey(key).ok()) return true;
     metrics_.blob_prefix_anomalies.Increment();
-    logWarn("data_index_key outside the payload prefix; decoding an empty payload", {{"blob", key}});
+    // Not the key: what lies outside the prefix may be anything, a vehicle included.
+    logWarn("data_index_key outside the payload prefix; decoding an empty payload",
+            {{"component", "materializer"}, {"id", id}});
     return false;
 }
 

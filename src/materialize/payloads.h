@@ -42,7 +42,7 @@ class Payloads {
         : options_(std::move(options)), metrics_(metrics), clock_(clock) {}
 
     // True when `key` names a payload object; a key that cannot is counted as an anomaly and decodes as empty.
-    bool isPayload(std::string_view key);
+    bool isPayload(std::string_view id, std::string_view key);
     // The first requests, as many as fit, at most `at_once` of them; at least one.
     absl::StatusOr<std::vector<Payload>> fetch(std::span<const Request> requests, int at_once, const Cancel& cancel);
 

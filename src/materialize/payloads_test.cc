@@ -3,10 +3,13 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
 
 #include "blob/problem.h"
+#include "core/log.h"
 #include "materialize/materializer_testing.h"
 
 namespace dq::materialize {
@@ -115,6 +118,29 @@ TEST_P(PayloadsTest, Acceptance20_ATransientProblemFailsThePassAndNothingIsCount
     EXPECT_EQ(metric("dq_materializer_blob_missing_total"), 0);
     store_->objects["cloudevent/blobs/a"] = speed(7);
     EXPECT_EQ(drain(), 1);
+    EXPECT_EQ(count("signals"), 1);
+}
+
+// The engine has no part in it: readers of the same instance are left alone, however long it takes.
+TEST_P(PayloadsTest, AnObjectStoreThatIsAwayNeverRestartsTheEngine) {
+    store_->objects["cloudevent/blobs/a"] = blob::makeProblem(blob::Problem::kTransient, "503");
+    MaterializerOptions options;
+    options.payloads.store = store_;
+    options.poll_interval = 1'000;
+    boot(options);
+    append({blobRow("a", "cloudevent/blobs/a")});
+    const LogCapture log;
+    const Cancel cancel = Cancel::root();
+    std::jthread loop([&] { EXPECT_TRUE(materializer_->run(cancel).ok()); });
+    while (metric("dq_materializer_pass_errors_total") < 8) std::this_thread::yield();
+    {
+        std::lock_guard lock(store_->mutex);
+        store_->objects["cloudevent/blobs/a"] = speed(7);
+    }
+    while (materializer_->cursor() == 0) std::this_thread::yield();
+    cancel.cancel();
+    loop.join();
+    EXPECT_EQ(log.text().find("fresh engine"), std::string::npos);
     EXPECT_EQ(count("signals"), 1);
 }
 

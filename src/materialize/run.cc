@@ -1,9 +1,9 @@
 // The loop of a materializer: passes, flushes, and what a failed pass leads to (materializer.md §2).
 #include <pthread.h>
 
-#include <random>
 #include <thread>
 
+#include "core/backoff.h"
 #include "core/log.h"
 #include "core/status.h"
 #include "materialize/materializer.h"
@@ -13,11 +13,6 @@ namespace {
 
 constexpr int kFailuresToRestart = 5;              // in a row
 constexpr std::int64_t kLongestWait = 60'000'000;  // between passes that fail
-
-std::int64_t jitter(std::int64_t bound) {
-    static thread_local std::minstd_rand random{std::random_device{}()};
-    return std::uniform_int_distribution<std::int64_t>(0, bound)(random);
-}
 
 }  // namespace
 
@@ -61,9 +56,11 @@ Materializer::AfterFailure Materializer::failed(const absl::Status& error) {
     if (now - failing_since_ >= options_.failure_window) return AfterFailure::kGiveUp;
     ++failures_;
     const engine::ErrorClass error_class = engine::errorClass(error);
-    // An instance can remember what is no longer so (tables of inlined rows that another process dropped): what fails
-    // again and again on a catalog that answers is tried with a fresh one.
-    const bool stale = failures_ % kFailuresToRestart == 0 && error_class != engine::ErrorClass::kUnavailable &&
+    // An instance can remember what is no longer so (tables of inlined rows that another process dropped): what the
+    // engine refuses again and again on a catalog that answers is tried with a fresh one. Errors of other parts, an
+    // object store that is away for instance, are none of its business.
+    const bool stale = engine::isEngineError(error) && failures_ % kFailuresToRestart == 0 &&
+                       error_class != engine::ErrorClass::kUnavailable &&
                        error_class != engine::ErrorClass::kOutOfMemory;
     if (error_class == engine::ErrorClass::kEngineDead || stale ||
         (error_class == engine::ErrorClass::kSessionAborted && aborted_before_)) {
@@ -72,6 +69,7 @@ Materializer::AfterFailure Materializer::failed(const absl::Status& error) {
     if (error_class == engine::ErrorClass::kSessionAborted) {
         aborted_before_ = true;
         logWarn("poisoned catalog session detected; recycled idle connections", {{"component", "materializer"}});
+        metrics_.poison_recycles.Increment();
         lake_.pool().recycle();
     }
     return AfterFailure::kWait;

@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "core/backoff.h"
 #include "core/log.h"
 #include "core/status.h"
 #include "core/text.h"
@@ -13,6 +14,8 @@ namespace {
 using lake::WindowOutcome;
 using lake::WindowPlan;
 using lake::WindowResult;
+
+constexpr std::int64_t kLongestBackoff = 5'000'000;
 
 std::string randomId() {
     std::random_device random;
@@ -30,16 +33,21 @@ Writer::Writer(lake::Lake& lake, MaterializerMetrics& metrics, Options options, 
 
 std::string Writer::next() const { return strCat(id_, "/", count_ + 1); }
 
-StatusOr<bool> Writer::own(engine::Connection& connection, const std::string& stored, const Cancel& cancel) {
+bool Writer::mayOwn(const std::string& stored) {
     if (owner_ && stored == lease_) return true;
     owner_ = false;
     if (stored != foreign_) {
         foreign_ = stored;
         foreign_since_ = clock_.steadyMicros();
     }
-    const bool free = stored.starts_with("-") || lake_.kind() == lake::CatalogKind::kFile ||
-                      clock_.steadyMicros() - foreign_since_ >= options_.takeover_micros;
-    if (!free) {
+    return stored.starts_with("-") || lake_.kind() == lake::CatalogKind::kFile ||
+           clock_.steadyMicros() - foreign_since_ >= options_.takeover_micros;
+}
+
+StatusOr<bool> Writer::own(engine::Connection& connection, const std::string& stored, const Cancel& cancel) {
+    const bool may = mayOwn(stored);
+    if (owner_) return true;
+    if (!may) {
         metrics_.standby.Set(1);
         return false;
     }
@@ -122,11 +130,9 @@ StatusOr<Writer::Verdict> Writer::look(const WindowPlan& plan, const Cancel& can
     }
 }
 
-// Waits in [0, min(first · 2^attempt, 5 s]]; false when cancelled.
+// False when cancelled.
 bool Writer::backoff(int attempt, const Cancel& cancel) {
-    static thread_local std::minstd_rand random{std::random_device{}()};
-    const std::int64_t bound = std::min<std::int64_t>(options_.backoff_micros << std::min(attempt, 10), 5'000'000);
-    return !cancel.waitFor(std::uniform_int_distribution<std::int64_t>(0, bound)(random));
+    return !cancel.waitFor(backoffMicros(options_.backoff_micros, kLongestBackoff, attempt));
 }
 
 void Writer::release() {

@@ -29,9 +29,11 @@ class Writer {
 
     Writer(lake::Lake& lake, MaterializerMetrics& metrics, Options options, const Clock& clock);
 
-    // Decides whether this process may write: true = owner. `stored` is the lease as just read. A file catalog
-    // admits one process, so its lease is taken over at once; on a server catalog only when it is free or did not
-    // change for the take-over time.
+    // Whether this process is the owner, or nobody is seen to be: a file catalog admits one process; on a server
+    // catalog the lease must be free, or must not have changed for the take-over time. `stored` is the lease as read
+    // last.
+    bool mayOwn(const std::string& stored);
+    // Takes the lease over where mayOwn(); true = owner.
     absl::StatusOr<bool> own(engine::Connection& connection, const std::string& stored, const Cancel& cancel);
     // Writes one window, repeated until it commits, another writer is seen to own the lease (kLostRace), or it fails.
     absl::StatusOr<Commit> commit(engine::Connection& connection, const lake::Stage& stage, lake::WindowPlan plan,
@@ -39,6 +41,8 @@ class Writer {
     // Frees the lease, if this process holds it. Best effort.
     void release();
     bool owner() const { return owner_; }
+    // The text this process believes is stored; its own only while it is the owner.
+    const std::string& lease() const { return lease_; }
     // See WindowSink::failures().
     int failures() const { return failures_; }
 

@@ -112,8 +112,8 @@ Status Rollup::recomputeSubjects(Connection& connection, std::span<const Subject
 }
 
 Status Rollup::recomputeScope(Connection& connection, const std::string& scope, const Cancel& cancel) {
-    std::lock_guard commit(lake_.commitLock());
     return lake::retryOnConflict(cancel, [&]() -> Status {
+        std::lock_guard commit(lake_.commitLock());
         DQ_ASSIGN_OR_RETURN(auto transaction, Transaction::begin(connection));
         DQ_RETURN_IF_ERROR(connection.execute(lake::touchLeaseSql(), cancel).status());
         DQ_RETURN_IF_ERROR(connection.execute(deleteSql(namesOf(side_).rollup, scope), cancel).status());
@@ -127,8 +127,8 @@ Status Rollup::recomputeScope(Connection& connection, const std::string& scope, 
 // After the recompute's commit and in a transaction of its own: a delete of marks inside a long one starves beside
 // short inserts of marks. Marks with a larger rowid came later and stay.
 Status Rollup::deleteMarks(Connection& connection, std::int64_t last_rowid, bool of_chunk, const Cancel& cancel) {
-    std::lock_guard commit(lake_.commitLock());
     return lake::retryOnConflict(cancel, [&]() -> Status {
+        std::lock_guard commit(lake_.commitLock());
         DQ_ASSIGN_OR_RETURN(auto transaction, Transaction::begin(connection));
         DQ_RETURN_IF_ERROR(connection.execute(lake::touchLeaseSql(), cancel).status());
         DQ_RETURN_IF_ERROR(

@@ -21,13 +21,7 @@ Status flushInlined(engine::Connection& connection) {
 }
 
 TEST_P(InlinedTest, LoopOutlivesADroppedTableOfInlinedRows) {
-    std::unique_ptr<lake::Lakes> others;
-    if (GetParam() == lake::CatalogKind::kPostgres) {
-        auto opened = lake::Lakes::open(lake_->config(), /*writer=*/true);
-        ASSERT_TRUE(opened.ok()) << opened.status();
-        others = std::move(*opened);
-    }
-    lake::Lake& outside = others != nullptr ? others->writer() : lake_->writer();
+    lake::Lake& outside = this->outside();
     auto options = materializerOptions(random_);
     options.poll_interval = 5'000;
     Metrics metrics;

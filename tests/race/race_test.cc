@@ -14,13 +14,7 @@ INSTANTIATE_TEST_SUITE_P(Catalogs, RaceTest, testing::Values(lake::CatalogKind::
                          lake::catalogName);
 
 TEST_P(RaceTest, EveryRowOnceBesideMaintenance) {
-    std::unique_ptr<lake::Lakes> others;
-    if (GetParam() == lake::CatalogKind::kPostgres) {
-        auto opened = lake::Lakes::open(lake_->config(), /*writer=*/true);
-        ASSERT_TRUE(opened.ok()) << opened.status();
-        others = std::move(*opened);
-    }
-    lake::Lake& outside = others != nullptr ? others->writer() : lake_->writer();
+    lake::Lake& outside = this->outside();
 
     Metrics metrics;
     materialize::Materializer materializer(lake_->writer(), decodeOptions(clock_), materializerOptions(random_),

@@ -54,7 +54,18 @@ void RaceTest::SetUp() {
     lake_.emplace(GetParam());
 }
 
+lake::Lake& RaceTest::outside() {
+    if (GetParam() == lake::CatalogKind::kFile) return lake_->writer();
+    if (others_ == nullptr) {
+        auto opened = lake::Lakes::open(lake_->config(), /*writer=*/true);
+        EXPECT_TRUE(opened.ok()) << opened.status();
+        others_ = std::move(opened).value();
+    }
+    return others_->writer();
+}
+
 void RaceTest::TearDown() {
+    others_.reset();
     lake_.reset();
     if (log_ && (HasFailure() || std::getenv("DQ_RACE_LOG") != nullptr)) {
         const std::size_t kShown = std::getenv("DQ_RACE_LOG") != nullptr ? SIZE_MAX : 12'000;

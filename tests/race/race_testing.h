@@ -48,6 +48,9 @@ class RaceTest : public testing::TestWithParam<lake::CatalogKind> {
     // one.
     // Gives that number of rows, 0 without.
     int createRawEvents(Feeder& feeder);
+    // Where feeder and maintenance work: on PostgreSQL an engine instance of their own, as another process has; a
+    // catalog file admits one.
+    lake::Lake& outside();
     // Stops the race; the first text is reported.
     void violated(const std::string& what);
     // Waits until everything up to `snapshot` is decoded and no subject is marked, or `stop_` is cancelled.
@@ -61,6 +64,7 @@ class RaceTest : public testing::TestWithParam<lake::CatalogKind> {
     Sent sent_;
 
   private:
+    std::unique_ptr<lake::Lakes> others_;
     std::optional<testing::ScopedTrace> trace_;
     std::optional<LogCapture> log_;
 };

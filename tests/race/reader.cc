@@ -3,35 +3,18 @@
 #include "core/log.h"
 #include "core/status.h"
 #include "core/text.h"
+#include "materialize/rollup_truth_testing.h"
 
 namespace dq::race {
 namespace {
 
-// An independent reading of rollups.md §2 and §3, of subjects without a mark.
-constexpr char kLatestSignals[] = R"(
-    WITH d AS (SELECT * FROM lake.signals QUALIFY row_number() OVER (PARTITION BY subject, name, "timestamp" ORDER BY
-    cloud_event_id, source, producer, value_number, value_string) = 1),
-    v AS (SELECT *, count(*) OVER k AS n, min("timestamp") OVER k AS f FROM d WINDOW k AS (PARTITION BY subject, name)
-    QUALIFY row_number() OVER (PARTITION BY subject, name ORDER BY "timestamp" DESC) = 1),
-    l AS (SELECT * FROM lake.signals WHERE (loc_lat != 0 OR loc_lon != 0) AND "timestamp" > TIMESTAMPTZ 'epoch'
-          QUALIFY row_number() OVER (PARTITION BY subject, name ORDER BY "timestamp" DESC, cloud_event_id, source,
-          producer) = 1)
-    SELECT v.subject, v.subject_bucket, v.name, v."timestamp", v.value_number, v.value_string,
-           coalesce(l.loc_lat, 0) AS loc_lat, coalesce(l.loc_lon, 0) AS loc_lon, coalesce(l.loc_hdop, 0) AS loc_hdop,
-           coalesce(l.loc_heading, 0) AS loc_heading, coalesce(l."timestamp", TIMESTAMPTZ 'epoch') AS loc_ts,
-           v.n AS count, v.f AS first_seen, v."timestamp" AS last_seen
-    FROM v LEFT JOIN l ON l.subject = v.subject AND l.name = v.name)";
-constexpr char kLatestEvents[] = R"(
-    SELECT subject, subject_bucket, name, count(*) AS count, min("timestamp") AS first_seen,
-           max("timestamp") AS last_seen
-    FROM (SELECT DISTINCT subject, subject_bucket, name, "timestamp", source FROM lake.events) GROUP BY subject,
-    subject_bucket, name)";
-
+// Stored rows and the truth, of subjects without a mark.
 std::string latestDifferenceSql(Side side) {
     const char* name = kSideNames[side];
     const std::string unmarked = strCat("WHERE subject NOT IN (SELECT subject FROM lake.", name, "_dirty_subjects)");
     const std::string truth =
-        strCat("(SELECT * FROM (", side == kSignals ? kLatestSignals : kLatestEvents, ") ", unmarked, ")");
+        strCat("(SELECT * FROM (", side == kSignals ? materialize::kLatestSignals : materialize::kLatestEvents, ") ",
+               unmarked, ")");
     const std::string columns =
         side == kSignals
             ? R"(subject, subject_bucket, name, "timestamp", value_number, value_string, loc_lat, loc_lon, loc_hdop,
